@@ -13,7 +13,7 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine, root_causes
 from xpusetup.machine.facts import VGA_ALONE, Facts
 from xpusetup.machine.gpus import age_of
-from xpusetup.machine.paste_commands import handed_over, image_of, level_zero_shown, lists_displays
+from xpusetup.machine.paste_commands import handed_over, image_of, lists_displays, parts_shown
 from xpusetup.machine.paste_places import heading, inner_command
 from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
@@ -188,7 +188,7 @@ def test_an_excerpt_proves_no_absence(before: str) -> None:
     ],
 )
 def test_which_lists_would_show_the_driver(command: str, shown: bool) -> None:
-    assert bool(level_zero_shown(command)) == shown
+    assert bool(parts_shown(command)) == shown
 
 
 LISTED = "ii  intel-opencl-icd  22.43.24595  amd64  Intel graphics compute runtime for OpenCL\n"

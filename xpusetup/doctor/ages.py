@@ -35,7 +35,7 @@ def _table(question: Question) -> FirstTable | None:
 
 
 def first_of(question: Question, gpu: Gpu, part: Part) -> First | None:
-    """Give the first release of a part that serves a GPU, by its own id or by its family; None where no source says it."""
+    """Give the first release of a part that serves a GPU, by its id or its family; None where no source says it."""
     table, kind = _table(question), family(question, gpu)
     if table is None:
         return None
@@ -98,14 +98,34 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     return Answer("fail" if is_sure(late) else "warn", seen, words)
 
 
+def newest_is_older(question: Question, gpu: Gpu, release: str) -> dict[str, str]:
+    """Give what mends a kernel that is too old, where the distribution's release has none that is new enough."""
+    system, table = question.facts.system, _table(question)
+    found = table.of_system(system.families, system.version or "") if system and table else None
+    first = before_kernel(question, gpu, found.newest) if found and found.newest else None
+    if first is None or system is None or not found or "ubuntu" not in system.families[:1]:
+        return {}
+    mend = (
+        f"A newer kernel does: Linux {first.first} or newer. {system.name} has none after {found.newest}: go to"
+        f" the next release"
+        " with long support (Ubuntu 24.04 with linux-generic-hwe-24.04, or 26.04), or take a kernel from elsewhere."
+    )
+    commands = "sudo do-release-upgrade\nsudo apt-get install -y linux-generic-hwe-24.04\nsudo reboot"
+    means = f"This kernel ({release}) does not drive {gpu.device} by itself, and neither does any other of this release"
+    return {"means": means, "mend": mend, "commands": commands}
+
+
 def _for_legacy(late: list[tuple[Gpu, First]]) -> dict[str, str]:
     """Give what mends a driver that is older than graphics before Gen12: the newest has dropped them again."""
     mend = (
         f"Take a release from {late[0][1].first} on that still has them: at most 24.31, or the legacy packages of 24.35"
         " (intel-opencl-icd-legacy1, intel-level-zero-gpu-legacy1; Debian: intel-opencl-icd-legacy; Arch:"
-        " intel-compute-runtime-legacy), each with the graphics compiler that it names. In a container the one inside counts."
+        " intel-compute-runtime-legacy), each with the graphics compiler that it names. In a container the one"
+        " inside counts."
     )
-    means = "The driver in user space passes over GPUs that came after it; and from 24.35 on it has dropped this one again"
+    means = (
+        "The driver in user space passes over GPUs that came after it; and from 24.35 on it has dropped this one again"
+    )
     return {"means": means, "mend": mend, "commands": "dpkg -l | grep -E 'opencl-icd|level-zero|libze|igc'"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.ages import before_kernel, first_of, newer_than
+from xpusetup.doctor.ages import before_kernel, first_of, newer_than, newest_is_older
 from xpusetup.doctor.question import (
     DRIVERS,
     Answer,
@@ -115,7 +115,7 @@ def check_legacy(question: Question) -> Answer | None:
 
 
 def _is_served(question: Question) -> bool:
-    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch, which has no code."""
+    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch."""
     build = driver_build(question.facts)
     system = question.facts.system
     served = package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD)
@@ -241,7 +241,8 @@ def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str
     if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
         newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
     address = lost[0].address if lost else ""
-    return {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
+    words = {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
+    return {**words, **(newest_is_older(question, lost[0], kernel.release) if lost else {})}
 
 
 def check_firmware(question: Question) -> Answer | None:

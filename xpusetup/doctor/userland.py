@@ -148,11 +148,10 @@ def check_graphics_compiler(question: Question) -> Answer | None:
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):
         return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
-    if lacks := _lacks(question, COMPILERS):
-        return Answer("fail", lacks)
     amiss = fails(question.facts) or "fails" in question.facts.said
-    if (older := older_compiler(question)) and (amiss or not torch_works(question.facts)):
-        return Answer("fail" if amiss else "warn", older)
+    wrong = _lacks(question, COMPILERS) or older_compiler(question)
+    if wrong and (amiss or not torch_works(question.facts)):
+        return Answer("fail" if amiss else "warn", wrong)
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]

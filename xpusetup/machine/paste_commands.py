@@ -50,7 +50,7 @@ PARTS_OF_DRIVER = (
         "pacman": ("intel-graphics-compiler",),
     },
 )
-"""Of each part of the driver the packages of which one brings it: Level Zero's driver, its loader, the graphics compiler."""
+"""Of each part the packages of which one brings it: Level Zero's driver, its loader, the graphics compiler."""
 HANDED = re.compile(r"(?:--device[= ]|-v |--volume[= ]|-\s*[\"']?)(/dev/(?:dri(?!/by-path)|dxg)\b[^\s:\"']*)")
 STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
 MOST_HELD = 4000

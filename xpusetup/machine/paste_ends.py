@@ -14,8 +14,8 @@ ZE_DRIVER = "libze_intel_gpu.so"
 class EndReader(KernelReader):
     """Takes what follows from what was not shown.
 
-    `by_root`: root typed the command, `expected`: of each part the packages of which one would be listed, `rows`: how many
-    were listed since it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
+    `by_root`: root typed the command, `expected`: of each part the packages of which one would be listed, `rows`:
+    how many were listed since it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
     """
 
     def __init__(self) -> None:

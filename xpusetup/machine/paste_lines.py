@@ -374,6 +374,7 @@ class Pasted:
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
     lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
+    `outside`: a line by which the host of a container lists the GPU,
     `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
@@ -418,6 +419,7 @@ class Pasted:
     image: str = ""
     inside: str = ""
     by_lxc: bool = False
+    outside: str = ""
     lost: list[str] = field(default_factory=list)
     fakes: list[str] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)

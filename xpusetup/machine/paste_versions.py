@@ -1,4 +1,4 @@
-"""Versions that a post names and that do not belong together: Level Zero's loader by what it lacks, drivers that worked. Pure."""
+"""Versions that do not belong together: Level Zero's loader by what it lacks, drivers that worked. Pure."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 from xpusetup.machine.facts import Shown
-from xpusetup.machine.versions import LOADERS
+from xpusetup.machine.versions import DRIVER_PACKAGES, LOADERS
+from xpusetup.machine.works import is_gpu_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from xpusetup.machine.paste_lines import Pasted
 
 
 FIRST_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("1.29", ("zeCommandListAppendMemoryCopyWithParameters", "zeCommandListAppendMemoryFillWithParameters")),
     ("1.29", ("zeCommandListImmediateAppendCommandListsWithParameters", "zeDeviceGetRuntimeRequirements")),
     ("1.27", ("zeDeviceGetAggregatedCopyOffloadIncrementValue", "zeEventCounterBasedCreate")),
-    ("1.27", ("zeEventCounterBasedGetIpcHandle", "zeEventCounterBasedOpenIpcHandle", "zeEventCounterBasedCloseIpcHandle")),
+    (
+        "1.27",
+        ("zeEventCounterBasedGetIpcHandle", "zeEventCounterBasedOpenIpcHandle"),
+    ),
     ("1.27", ("zeEventCounterBasedGetDeviceAddress", "zeMemGetIpcHandleWithProperties", "zePhysicalMemGetProperties")),
     ("1.25", ("zeCommandListAppendLaunchKernelWithArguments", "zeCommandListAppendLaunchKernelWithParameters")),
     ("1.25", ("zeDeviceSynchronize", "zeDriverGetDefaultContext", "zeKernelGetAllocationPropertiesExp")),
@@ -25,7 +31,10 @@ FIRST_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("1.20", ("zeCommandListAppendSignalExternalSemaphoreExt", "zeCommandListAppendWaitExternalSemaphoreExt")),
     ("1.19", ("zeKernelGetBinaryExp",)),
     ("1.18", ("zeInitDrivers",)),
-    ("1.16", ("zeCommandListCreateCloneExp", "zeCommandListImmediateAppendCommandListsExp", "zeCommandListIsImmediate")),
+    (
+        "1.16",
+        ("zeCommandListCreateCloneExp", "zeCommandListImmediateAppendCommandListsExp"),
+    ),
     ("1.16", ("zeCommandListGetNextCommandIdExp", "zeCommandListUpdateMutableCommandsExp", "zeEventGetEventPool")),
     ("1.13", ("zeDeviceGetRootDevice", "zeRTASBuilderCreateExp", "zeMemSetAtomicAccessAttributeExp")),
     ("1.10", ("zeCommandListHostSynchronize", "zeDriverGetLastErrorDescription", "zeEventPoolPutIpcHandle")),
@@ -43,21 +52,31 @@ LACKS = re.compile(
 )
 LINKED = re.compile(r"undefined reference")
 WITHOUT_TABLE = re.compile(
-    r"^.*?(?:(?P<table>ze[st]?Get\w+ProcAddrTable)\b.{0,60}(?:\bnull\w*\b|not found|missing|failed|0x0+\b|does not exist|no such)"
+    r"^.*?(?:(?P<table>ze[st]?Get\w+ProcAddrTable)\b.{0,60}(?:\bnull\w*\b|not found|missing|failed|0x0+\b|does"
+    r" not exist|no such)"
     r"|(?:undefined symbol: |(?:not found|missing|null|cannot find|could not find|failed)\W.{0,40})"
     r"(?P<named>ze[st]?Get\w+ProcAddrTable)).*$",
     re.MULTILINE | re.IGNORECASE,
 )
 OF_WINDOWS = r"3[012]\.0\.(?:101|15)\.\d{4}"
-INSTALLED = re.compile(rf"(?im)^\W*(?:.*\b)?driver ?version\W{{1,8}}({OF_WINDOWS})\b|^\s*({OF_WINDOWS})\s+Intel|Intel\(R\) .*\s({OF_WINDOWS})\s*$")
+INSTALLED = re.compile(
+    rf"(?im)^\W*(?:.*\b)?driver ?version\W{{1,8}}({OF_WINDOWS})\b|^\s*({OF_WINDOWS})\s+Intel|Intel\(R\)"
+    rf" .*\s({OF_WINDOWS})\s*$"
+)
 """The driver that Windows' own programs list."""
 SHORT = rf"(?P<good>{OF_WINDOWS}|\b(?:[45678]\d{{3}}|101\.\d{{4}}))"
 WORKED = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        rf"{SHORT}(?: and (?:older|earlier|before|below|prior))?(?: \w+)? (?:work(?:s|ed)|(?:was|were|is|are|ran|runs) (?:all )?(?:fine|ok|good|well|perfect))",
+        (
+            rf"{SHORT}(?: and (?:older|earlier|before|below|prior))?(?: \w+)?"
+            rf" (?:work(?:s|ed)|(?:was|were|is|are|ran|runs) (?:all )?(?:fine|ok|good|well|perfect))"
+        ),
         rf"\bwork(?:s|ed|ing)?(?: \w+){{0,3}} (?:with|on|in|under|using)(?: \w+){{0,3}} {SHORT}\b",
-        rf"\b(?:roll\w*(?: it)? back|downgrad\w+|revert\w*|go(?:ing|es)? back|went back)(?: \w+){{0,4}} to(?: \w+){{0,3}} {SHORT}\b",
+        (
+            rf"\b(?:roll\w*(?: it)? back|downgrad\w+|revert\w*|go(?:ing|es)? back|went back)(?: \w+){{0,4}} to(?:"
+            rf" \w+){{0,3}} {SHORT}\b"
+        ),
     )
 )
 """Sentences that name a driver of Windows with which it works; the last also as what somebody has tried."""
@@ -69,6 +88,36 @@ CRASHES = re.compile(
 )
 
 
+BLIND = re.compile(
+    r"(?i)\b(?:detects?|finds?|sees?|lists?|shows?) no (?:\w+ )?(?:devices?|gpus?|platforms?)\b"
+    r"|\b(?:does not|doesn't|cannot|can't)"
+    r" (?:detect|find|see|list|recogni[sz]e)\b.{0,40}\b(?:gpus?|devices?|graphics)\b"
+)
+"""Words that say that a program finds no GPU."""
+
+
+def works_outside(got: Pasted) -> dict[str, Shown]:
+    """Tell of a container with node and rights that lists no GPU where its host does: its own driver differs."""
+    there = next((f"{name} {got.packages[name]}" for name in DRIVER_PACKAGES if name in got.packages), "")
+    listed = any(map(is_gpu_line, [*got.sycl, *got.clinfo])) or bool(got.seen)
+    told = got.no_platform or bool(got.sycl) or "fails" in got.said or any(map(BLIND.search, got.everything))
+    blind = told and not listed
+    allowed = bool(got.nodes) and got.uid == 0
+    if not got.outside or not there or not blind or not allowed:
+        return {}
+    means = (
+        "The host lists the GPU, and the container has its node and may open it: what differs is the driver in"
+        " user space"
+        f" inside ({there}), which is older than this GPU or this kernel, or has dropped this GPU again"
+    )
+    mend = (
+        "Take an image with a newer driver, or install the host's release of it inside (dpkg -l | grep -E"
+        " 'opencl|level-zero|libze|igc' in both places shows it); for graphics before Gen12 at most 24.31, or"
+        " its legacy packages."
+    )
+    return {"container.older_than_gpu": Shown(line=got.outside[:160], means=means, mend=mend, same=["ocl.no_platform"])}
+
+
 def loader_before(lines: Sequence[str], packages: Mapping[str, str]) -> dict[str, Shown]:
     """Tell of a loader that lacks a function which came later: older than what calls it."""
     found = next(filter(None, map(LACKS.match, lines)), None)
@@ -78,12 +127,18 @@ def loader_before(lines: Sequence[str], packages: Mapping[str, str]) -> dict[str
     there = next((f"{name} {packages[name]}" for name in LOADERS if name in packages), "")
     asks = f", which came with the loader {first}" if first else ""
     have = f"; the one here is {there}" if there else ""
-    means = f"What calls Level Zero asks its loader (libze_loader) for {found['name']}{asks}, and the one that it gets is older{have}"
+    means = (
+        f"What calls Level Zero asks its loader (libze_loader) for {found['name']}{asks}, and the one that"
+        f" it gets is older{have}"
+    )
     least = f" ({first} or newer)" if first else ""
     mend = (
-        f"Update the loader{least}: libze1 (Debian, Ubuntu), level-zero (Intel's repositories, RHEL, SUSE), oneapi-level-zero"
-        " (Fedora), level-zero-loader (Arch); its releases are at github.com/oneapi-src/level-zero. In Windows it comes with Intel's"
-        " graphics driver (ze_loader.dll). Where the package is new enough, another one is found before it: ldconfig -p | grep"
+        f"Update the loader{least}: libze1 (Debian, Ubuntu), level-zero (Intel's repositories, RHEL, SUSE),"
+        f" oneapi-level-zero"
+        " (Fedora), level-zero-loader (Arch); its releases are at github.com/oneapi-src/level-zero. In Windows"
+        " it comes with Intel's"
+        " graphics driver (ze_loader.dll). Where the package is new enough, another one is found before it:"
+        " ldconfig -p | grep"
         " ze_loader, LD_LIBRARY_PATH."
     )
     told = Shown(line=found[0].strip()[:160], means=means, mend=mend, same=["import.ze_symbol", "import.undef_any"])
@@ -100,13 +155,17 @@ def loader_after(lines: Sequence[str]) -> dict[str, Shown]:
     driver = next((next(filter(None, each.groups())) for each in INSTALLED.finditer(text)), "")
     which = f" ({driver})" if driver else ""
     means = (
-        f"The loader of Level Zero is newer than the GPU's driver{which}: it asks the driver for {table}, the driver does not"
+        f"The loader of Level Zero is newer than the GPU's driver{which}: it asks the driver for {table}, the"
+        f" driver does not"
         " have it, and the loader gives the driver up"
     )
     mend = (
-        "Bring both to one age: a newer driver, or where the GPU gets none (graphics before Gen12: Windows 31.0.101.2xxx,"
-        " Linux 24.35 legacy) the loader of the driver's time: in Windows the System32\\ze_loader.dll that the driver installs, not"
-        " one that was built or copied beside the program; or a newer loader, which passes over what a driver lacks (1.17.45,"
+        "Bring both to one age: a newer driver, or where the GPU gets none (graphics before Gen12: Windows"
+        " 31.0.101.2xxx,"
+        " Linux 24.35 legacy) the loader of the driver's time: in Windows the System32\\ze_loader.dll that the"
+        " driver installs, not"
+        " one that was built or copied beside the program; or a newer loader, which passes over what a driver"
+        " lacks (1.17.45,"
         " 1.18.3 and newer)."
     )
     told = Shown(line=found[0].strip()[:160], means=means, mend=mend, same=["ze.uninitialized", "import.ze_symbol"])
@@ -127,13 +186,21 @@ def driver_that_worked(lines: Sequence[str]) -> dict[str, Shown]:
             good = found["good"].removeprefix("101.")
             if any(each.endswith(good) for each in there):
                 continue
-            means = f"Intel's graphics driver in Windows was changed: with {good} it worked, and with the {there[0]} that is installed it does not"
+            means = (
+                f"Intel's graphics driver in Windows was changed: with {good} it worked, and with the"
+                f" {there[0]} that is installed it does not"
+            )
             mend = (
-                f"Install the driver {good} again (remove the present one with its files first, and keep Windows from updating it), or"
+                f"Install the driver {good} again (remove the present one with its files first, and keep"
+                f" Windows from updating it), or"
                 " a newer one than the installed, in which it may be mended; take the newest first."
             )
             told = Shown(
-                line=line.strip()[:160], means=means, mend=mend, same=["rt.neo_abort", "win.crash", "rt.segfault"], firm=True
+                line=line.strip()[:160],
+                means=means,
+                mend=mend,
+                same=["rt.neo_abort", "win.crash", "rt.segfault"],
+                firm=True,
             )
             return {"win.driver": told}
     return {}

@@ -14,7 +14,7 @@ from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
-from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before
+from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before, works_outside
 from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
@@ -124,6 +124,7 @@ def facts_from_paste(
         **loader_before(got.everything, got.packages),
         **loader_after(got.everything),
         **driver_that_worked(got.everything),
+        **works_outside(got),
     }
     take_failure(got)
     sections = {
