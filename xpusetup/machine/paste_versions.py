@@ -102,7 +102,7 @@ def works_outside(got: Pasted) -> dict[str, Shown]:
     listed = any(map(is_gpu_line, [*got.sycl, *got.clinfo])) or bool(got.seen)
     told = got.no_platform or bool(got.sycl) or "fails" in got.said or any(map(BLIND.search, got.everything))
     blind = told and not listed
-    allowed = bool(got.nodes) and got.uid == 0
+    allowed = bool(got.nodes) and got.uid == 0 and "microsoft" not in got.kernel.lower()
     if not got.outside or not there or not blind or not allowed:
         return {}
     means = (
@@ -115,7 +115,7 @@ def works_outside(got: Pasted) -> dict[str, Shown]:
         " 'opencl|level-zero|libze|igc' in both places shows it); for graphics before Gen12 at most 24.31, or"
         " its legacy packages."
     )
-    return {"container.older_than_gpu": Shown(line=got.outside[:160], means=means, mend=mend, same=["ocl.no_platform"])}
+    return {"umd.gives_up": Shown(line=got.outside[:160], means=means, mend=mend, same=["ocl.no_platform"])}
 
 
 def loader_before(lines: Sequence[str], packages: Mapping[str, str]) -> dict[str, Shown]:

@@ -120,11 +120,11 @@ def facts_from_paste(
         **compare_runs(got.everything),
         **built_elsewhere(got.everything, got.kernel),
         **hidden_cards(got.everything),
+        **works_outside(got),
         **what_is_shown(got.everything, showings),
         **loader_before(got.everything, got.packages),
         **loader_after(got.everything),
         **driver_that_worked(got.everything),
-        **works_outside(got),
     }
     take_failure(got)
     sections = {
