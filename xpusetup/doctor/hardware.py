@@ -277,7 +277,7 @@ def check_wedged(question: Question) -> Answer | None:
         return None
     lines = _still_wedged(kernel.messages)
     late = [gpu for gpu in unbound(question) if _is_before(question, kernel, gpu)]
-    if late and all(re.search(PROBE_FAILED, line) for line in lines):
+    if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
         return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
         return Answer("ok", "none is given up")

@@ -21,6 +21,7 @@ from xpusetup.machine.versions import DRIVER_PACKAGES
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from xpusetup.machine.facts import Shown
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.machine.paste_lines import Pasted
     from xpusetup.machine.paste_prose import Saying
@@ -115,17 +116,7 @@ def facts_from_paste(
     got = read_pasted(texts, watched)
     _read_collected(got)
     take_words(got, what_is_said(got.prose, sayings))
-    shown = {
-        **found_elsewhere(got.everything),
-        **compare_runs(got.everything),
-        **built_elsewhere(got.everything, got.kernel),
-        **hidden_cards(got.everything),
-        **works_outside(got),
-        **what_is_shown(got.everything, showings),
-        **loader_before(got.everything, got.packages),
-        **loader_after(got.everything),
-        **driver_that_worked(got.everything),
-    }
+    shown = _shown(got, showings)
     take_failure(got)
     sections = {
         "system": _system(got),
@@ -146,6 +137,21 @@ def facts_from_paste(
     )
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
+
+
+def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
+    """Give what lines tell together, by check; what is compared later says more than what is looked up."""
+    return {
+        **found_elsewhere(got.everything),
+        **compare_runs(got.everything),
+        **built_elsewhere(got.everything, got.kernel),
+        **hidden_cards(got.everything),
+        **works_outside(got),
+        **what_is_shown(got.everything, showings),
+        **loader_before(got.everything, got.packages),
+        **loader_after(got.everything),
+        **driver_that_worked(got.everything),
+    }
 
 
 PROCESSOR = re.compile(r" \((x86_64|aarch64|arm64|amd64|AMD64|i686|ppc64le|riscv64)\)$")
