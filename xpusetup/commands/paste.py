@@ -145,7 +145,11 @@ class Paste:
             symptoms=self._symptoms([cause for cause in told if _is_symptom(cause, self.facts)], findings),
             unknown=_unknown(self.facts, findings),
             surer=any(cause.level == "error" for cause in meant)
-            and all(each.seen.startswith(SAID) or each.id in UNSURE for each in findings if each.id in causes),
+            and all(
+                each.seen.startswith(SAID) or each.id in UNSURE or _says_nothing(each, told)
+                for each in findings
+                if each.id in causes
+            ),
         )
 
     def _symptoms(self, causes: Iterable[Cause], findings: Iterable[Finding]) -> list[str]:
@@ -165,6 +169,11 @@ class Paste:
         reasons = [(each, _reason(each, told)) for each in findings]
         found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
         return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
+
+
+def _says_nothing(finding: Finding, causes: Sequence[Cause]) -> bool:
+    """Say whether it is told that torch has no device, and no error in its place says why."""
+    return finding.id == "torch.available" and _reason(finding, causes) is None
 
 
 def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:

@@ -17,7 +17,16 @@ from xpusetup.doctor.question import (
     numbers,
     package,
 )
-from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, is_stock, level_zero_build
+from xpusetup.machine.gpus import age_of
+from xpusetup.machine.versions import (
+    COMPILERS,
+    DRIVER_PACKAGES,
+    WITHOUT_OLD,
+    driver_build,
+    first_package,
+    is_stock,
+    level_zero_build,
+)
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -29,16 +38,63 @@ if TYPE_CHECKING:
 IPEX = "intel-extension-for-pytorch"
 
 
+SERVED_BEFORE = (
+    "Drivers since 24.35 serve Gen12 and newer alone. What is older needs the legacy packages, which have another"
+    " graphics compiler"
+)
+NEVER_SERVED = "The compute driver serves nothing before Gen8, and its legacy packages do not either"
+LEGACY_PACKAGES = (
+    " For OpenCL and Level Zero alone: intel-opencl-icd-legacy1 and intel-level-zero-gpu-legacy1, never beside libigc2."
+)
+OF_LEGACY = (
+    *("intel-opencl-icd-legacy1", "intel-level-zero-gpu-legacy1", "intel-compute-runtime-legacy"),
+    *("intel-opencl-icd-legacy", "libze-intel-gpu-legacy1-1"),
+)
+"""The driver for graphics before Gen12, as Intel, Arch and Debian name its packages."""
+
+
+def check_legacy(question: Question) -> Answer | None:
+    """Look for graphics that only the legacy packages of the driver serve."""
+    old = [gpu for gpu in intel_gpus(question) if age(question, gpu)]
+    if not old:
+        return None
+    alone = len(old) == len(intel_gpus(question)) and not _is_served(question)
+    oldest = all(age(question, gpu) == "oldest" for gpu in old)
+    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
+    matters = question.facts.is_told("torch") or fails(question.facts)
+    return Answer("fail" if alone and matters else "info", named(question, old), words)
+
+
+def all_old(question: Question) -> bool:
+    """Say whether all graphics are before Xe, which no newer driver serves."""
+    found = intel_gpus(question)
+    return bool(found) and all(age(question, gpu) for gpu in found)
+
+
+def _is_served(question: Question) -> bool:
+    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch."""
+    build = driver_build(question.facts)
+    system = question.facts.system
+    served = package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD)
+    served = served or (system is not None and "windows" in system.families)
+    return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
+
+
+def age(question: Question, gpu: Gpu) -> str:
+    """Say how old graphics are that no family of the table has, as gpus.age_of does; empty for others."""
+    return age_of(gpu.device, gpu.name) if question.gpus and family(question, gpu) is None else ""
+
+
 def _table(question: Question) -> FirstTable | None:
     return question.gpus.firsts if question.gpus else None
 
 
 def first_of(question: Question, gpu: Gpu, part: Part) -> First | None:
-    """Give the first release of a part that serves a GPU; None where no source says it."""
+    """Give the first release of a part that serves a GPU, by its id or its family; None where no source says it."""
     table, kind = _table(question), family(question, gpu)
-    if table and kind is None and part == "kernel":
-        return table.kernel_of(gpu.device)
-    return table.of_family(kind.id, part) if table and kind else None
+    if table is None:
+        return None
+    return table.of_device(gpu.device, part) or (table.of_family(kind.id, part) if kind else None)
 
 
 def _wanted(question: Question) -> list[Gpu]:
@@ -92,7 +148,40 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     late = newer_than(question, build)
     if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):
         return Answer("ok", f"build {build} knows it") if not late else None
-    return Answer("fail" if is_sure(late) else "warn", tell(question, f"the driver {said} (build {build})", late))
+    seen = tell(question, f"the driver {said} (build {build})", late)
+    words = _for_legacy(late) if age_of(late[0][0].device) else {}
+    return Answer("fail" if is_sure(late) else "warn", seen, words)
+
+
+def newest_is_older(question: Question, gpu: Gpu, release: str) -> dict[str, str]:
+    """Give what mends a kernel that is too old, where the distribution's release has none that is new enough."""
+    system, table = question.facts.system, _table(question)
+    found = table.of_system(system.families, system.version or "") if system and table else None
+    first = before_kernel(question, gpu, found.newest) if found and found.newest else None
+    if first is None or system is None or not found or "ubuntu" not in system.families[:1]:
+        return {}
+    mend = (
+        f"A newer kernel does: Linux {first.first} or newer. {system.name} has none after {found.newest}: go to"
+        f" the next release"
+        " with long support (Ubuntu 24.04 with linux-generic-hwe-24.04, or 26.04), or take a kernel from elsewhere."
+    )
+    commands = "sudo do-release-upgrade\nsudo apt-get install -y linux-generic-hwe-24.04\nsudo reboot"
+    means = f"This kernel ({release}) does not drive {gpu.device} by itself, and neither does any other of this release"
+    return {"means": means, "mend": mend, "commands": commands}
+
+
+def _for_legacy(late: list[tuple[Gpu, First]]) -> dict[str, str]:
+    """Give what mends a driver that is older than graphics before Gen12: the newest has dropped them again."""
+    mend = (
+        f"Take a release from {late[0][1].first} on that still has them: at most 24.31, or the legacy packages of 24.35"
+        " (intel-opencl-icd-legacy1, intel-level-zero-gpu-legacy1; Debian: intel-opencl-icd-legacy; Arch:"
+        " intel-compute-runtime-legacy), each with the graphics compiler that it names. In a container the one"
+        " inside counts."
+    )
+    means = (
+        "The driver in user space passes over GPUs that came after it; and from 24.35 on it has dropped this one again"
+    )
+    return {"means": means, "mend": mend, "commands": "dpkg -l | grep -E 'opencl-icd|level-zero|libze|igc'"}
 
 
 def check_system_for_gpu(question: Question) -> Answer | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.ages import before_kernel, first_of, newer_than
+from xpusetup.doctor.ages import age, all_old, before_kernel, first_of, newer_than, newest_is_older
 from xpusetup.doctor.question import (
     DRIVERS,
     Answer,
@@ -26,7 +26,7 @@ from xpusetup.doctor.question import (
 )
 from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
-from xpusetup.machine.gpus import ONLY_XE, age_of
+from xpusetup.machine.gpus import ONLY_XE
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
@@ -40,14 +40,6 @@ if TYPE_CHECKING:
 
 
 SMALL = 256 << 20
-SERVED_BEFORE = (
-    "Drivers since 24.35 serve Gen12 and newer alone. What is older needs the legacy packages, which have another"
-    " graphics compiler"
-)
-NEVER_SERVED = "The compute driver serves nothing before Gen8, and its legacy packages do not either"
-LEGACY_PACKAGES = (
-    " For OpenCL and Level Zero alone: intel-opencl-icd-legacy1 and intel-level-zero-gpu-legacy1, never beside libigc2."
-)
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
     " minutes at the first run (327 seconds until the first tensor, in one report of Intel's extension), and what"
@@ -98,33 +90,11 @@ def _unknown(question: Question) -> list[Gpu]:
     return found if question.gpus else []
 
 
-def check_legacy(question: Question) -> Answer | None:
-    """Look for graphics that only the legacy packages of the driver serve."""
-    old = [gpu for gpu in intel_gpus(question) if _age(question, gpu)]
-    if not old:
-        return None
-    alone = len(old) == len(intel_gpus(question))
-    oldest = all(_age(question, gpu) == "oldest" for gpu in old)
-    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
-    matters = question.facts.is_told("torch") or fails(question.facts)
-    return Answer("fail" if alone and matters else "info", named(question, old), words)
-
-
-def _all_old(question: Question) -> bool:
-    """Say whether all graphics are before Xe, which no newer driver serves."""
-    found = intel_gpus(question)
-    return bool(found) and all(_age(question, gpu) for gpu in found)
-
-
-def _age(question: Question, gpu: Gpu) -> str:
-    return age_of(gpu.device, gpu.name) if question.gpus and family(question, gpu) is None else ""
-
-
 def check_supported(question: Question) -> Answer | None:
     """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
-    unknown = [gpu for gpu in _unknown(question) if not _age(question, gpu)]
+    unknown = [gpu for gpu in _unknown(question) if not age(question, gpu)]
     if not unknown:
         return Answer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}
@@ -235,11 +205,12 @@ def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str
     if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
         newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
     address = lost[0].address if lost else ""
-    if first and lost and _age(question, lost[0]):
+    if first and lost and age(question, lost[0]):
         means = f"This kernel ({kernel.release}) does not know the GPU ({device}): i915 is loaded and takes none"
         mend = f"Boot Linux {first.first} or newer: a newer release of the distribution, or its backports."
         return {"kernel": kernel.release, "device": device, "address": address, "means": means, "mend": mend}
-    return {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
+    words = {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
+    return {**words, **(newest_is_older(question, lost[0], kernel.release) if lost else {})}
 
 
 def check_firmware(question: Question) -> Answer | None:
@@ -273,6 +244,9 @@ def check_wedged(question: Question) -> Answer | None:
     if kernel is None or kernel.messages is None:
         return None
     lines = _still_wedged(kernel.messages)
+    late = [gpu for gpu in unbound(question) if _is_before(question, kernel, gpu)]
+    if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
+        return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
         return Answer("ok", "none is given up")
     first = next((line for line in lines if "wedged" not in line), lines[0])
@@ -476,7 +450,7 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
 def check_driver_age(question: Question) -> Answer | None:
     """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
     kernel, build = _kernel(question), driver_build(question.facts)
-    if build is None or question.facts.in_wsl or _all_old(question):
+    if build is None or question.facts.in_wsl or all_old(question):
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"
     seen = f"{said} on Linux {kernel.release}" if kernel else said

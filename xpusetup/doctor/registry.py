@@ -30,7 +30,7 @@ def _by_lines(name: str) -> Check:
 
 CHECKS: tuple[Check, ...] = (
     Check("hw.intel_gpu_present", hardware.check_gpu_present, ("hardware", "container")),
-    Check("hw.legacy_gpu", hardware.check_legacy, ("hardware",), RUN),
+    Check("hw.legacy_gpu", ages.check_legacy, ("hardware",), RUN),
     Check("hw.gpu_supported_by_driver", hardware.check_supported, ("hardware",)),
     Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
     _by_lines("hw.bar_space"),

@@ -19,7 +19,7 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
-from xpusetup.machine.versions import DRIVER_PACKAGES, is_stock
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ def check_loader(question: Question) -> Answer | None:
     userland, ladder = _userland(question), _ladder(question)
     if userland is not None and ladder is not None and UNLOADED.search(ladder.error):
         return Answer("fail", ladder.error)
+    if userland is not None and (lacks := _lacks(question, LOADERS)):
+        return Answer("fail", lacks)
     if userland is None or userland.libraries is None:
         return None
     path = userland.libraries.get(LOADER)
@@ -83,6 +85,16 @@ def check_loader(question: Question) -> Answer | None:
     return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
 
 
+def _lacks(question: Question, part: tuple[str, ...]) -> str:
+    """Say that a list shows the driver and none of the packages of a part that it needs, where nothing works."""
+    userland = question.facts.userland
+    lacking = [name for name in (userland.lacking if userland else []) if name in part]
+    there = package(question, *DRIVER_PACKAGES)
+    if not lacking or not there or not fails(question.facts) or lists_gpu(question.facts):
+        return ""
+    return f"the driver is installed ({there}), and neither {' nor '.join(lacking)} among the packages"
+
+
 def check_driver(question: Question) -> Answer | None:
     """Look for Intel's driver below the loader."""
     userland = _userland(question)
@@ -90,9 +102,10 @@ def check_driver(question: Question) -> Answer | None:
         return None
     if {*userland.broken} & {"libze-intel-gpu1", "intel-level-zero-gpu"}:
         return None  # half of it is there: umd.mixed_driver_packages
-    if userland.lacking and not lists_gpu(question.facts):
+    lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
+    if lacking and not lists_gpu(question.facts):
         level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
-        return Answer(level, f"neither {' nor '.join(userland.lacking)} among the packages")
+        return Answer(level, f"neither {' nor '.join(lacking)} among the packages")
     if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)
@@ -140,8 +153,9 @@ def _check_compiler(question: Question) -> Answer | None:
     if ended and not lists_gpu(question.facts):
         return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
     amiss = fails(question.facts) or "fails" in question.facts.said
-    if (older := older_compiler(question)) and (amiss or not torch_works(question.facts)):
-        return Answer("fail" if amiss else "warn", older)
+    wrong = _lacks(question, COMPILERS) or older_compiler(question)
+    if wrong and (amiss or not torch_works(question.facts)):
+        return Answer("fail" if amiss else "warn", wrong)
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from packaging.version import InvalidVersion, Version
 from pydantic import Field
 
-from xpusetup.base.values import Name, Operand, Sourced, Strict
+from xpusetup.base.values import Name, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Part = Literal["kernel", "driver", "compiler", "firmware", "toolkit", "torch", "ipex"]
 Number = Annotated[str, Field(pattern=r"^\d{1,8}(?:\.\d{1,5}){0,3}$")]
 """A version as its maker writes it: 24.04 has a zero."""
+PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Build = Annotated[int, Field(ge=10000, le=99999)]
 
 
@@ -56,11 +57,13 @@ class FirstReleases(Strict):
         return found
 
 
-class OlderGraphics(Strict):
-    """Graphics that the table of GPUs leaves out, by how their ids begin, and the first kernel that drives them."""
+class DeviceReleases(Strict):
+    """The parts of single devices, where they are other ones than their family's, or there is no family of them."""
 
-    ids: list[Annotated[str, Field(pattern=r"^[0-9a-f]{2,4}$")]] = Field(min_length=1)
-    kernel: First
+    name: Text
+    ids: list[PciId] = Field(min_length=1)
+    kernel: First | None = None
+    driver: First | None = None
 
 
 class SystemParts(Sourced):
@@ -93,7 +96,7 @@ class FirstTable(Strict):
 
     collected: dt.date
     family: list[FirstReleases] = Field(min_length=1)
-    older: list[OlderGraphics] = []
+    device: list[DeviceReleases] = []
     system: list[SystemParts] = []
     image: list[ImageDriver] = []
     pair: list[Pair] = []
@@ -103,9 +106,10 @@ class FirstTable(Strict):
         found = next((each for each in self.family if family in each.families), None)
         return found.part(part) if found else None
 
-    def kernel_of(self, device: str) -> First | None:
-        """Give the first kernel that drives older graphics, by their id."""
-        return next((each.kernel for each in self.older if device and device.startswith(tuple(each.ids))), None)
+    def of_device(self, device: str, part: Part) -> First | None:
+        """Give the first release of a part that serves one device, where that is known of this very device."""
+        found = next((each for each in self.device if device in each.ids), None)
+        return {"kernel": found.kernel, "driver": found.driver}.get(part) if found else None
 
     def of_system(self, families: Iterable[str], version: str) -> SystemParts | None:
         """Give what a release of a distribution has, by os-release's ID and version."""

@@ -26,6 +26,7 @@ PACKAGES = (
     *("intel-compute-runtime", "intel-graphics-compiler", "level-zero-loader", "intel-level-zero", "intel-igc"),
     *("intel-igc-opencl", "intel-igc-opencl-2", "intel-igc-libs", "linux-firmware-intel", "intel-gpu-firmware"),
     *("firmware-intel-graphics", "firmware-misc-nonfree", "level-zero-headers", "intel-compute-runtime-legacy"),
+    *("intel-opencl-icd-legacy", "libze-intel-gpu-legacy1-1", "oneapi-level-zero-devel", "libigdgmm11"),
 )
 """The packages that are watched, as Debian, Ubuntu, Fedora, SUSE, Arch and Intel's own repositories name them."""
 DISTRIBUTIONS = re.compile(

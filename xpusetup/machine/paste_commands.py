@@ -33,6 +33,24 @@ LEVEL_ZERO_DRIVERS = {
     "pacman": ("intel-compute-runtime",),
 }
 """The packages of which one brings Level Zero's driver, by the program that lists them."""
+PARTS_OF_DRIVER = (
+    LEVEL_ZERO_DRIVERS,
+    {
+        "dpkg": ("libze1", "level-zero"),
+        "apt": ("libze1", "level-zero"),
+        "rpm": ("level-zero", "oneapi-level-zero"),
+        "dnf": ("level-zero", "oneapi-level-zero"),
+        "pacman": ("level-zero-loader",),
+    },
+    {
+        "dpkg": ("libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
+        "apt": ("libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
+        "rpm": ("intel-igc-core", "intel-igc-core-2", "intel-igc", "intel-igc-libs", "intel-graphics-compiler"),
+        "dnf": ("intel-igc-core", "intel-igc-core-2", "intel-igc", "intel-igc-libs", "intel-graphics-compiler"),
+        "pacman": ("intel-graphics-compiler",),
+    },
+)
+"""Of each part the packages of which one brings it: Level Zero's driver, its loader, the graphics compiler."""
 HANDED = re.compile(r"(?:--device[= ]|-v |--volume[= ]|-\s*[\"']?)(/dev/(?:dri(?!/by-path)|dxg)\b[^\s:\"']*)")
 STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
 MOST_HELD = 4000
@@ -88,11 +106,13 @@ def lists_displays(command: str) -> str:
     return "all" if shows(command, DISPLAYS) else "vga" if shows(command, DISPLAYS[:1]) else ""
 
 
-def level_zero_shown(command: str) -> tuple[str, ...]:
-    """Give the packages of Level Zero's driver, of which one has to be in what a command lists if it is installed."""
+def parts_shown(command: str) -> tuple[tuple[str, ...], ...]:
+    """Give the parts of the driver of which a command would list a package, each with its packages."""
     command = re.sub(r"^pacman -Qs\s+(?=[^|\s])", "pacman -Q | grep -E ", command)
-    names = LEVEL_ZERO_DRIVERS.get(command.partition(" ")[0], ()) if LISTS.match(command) else ()
-    return names if names and "|" in command and shows(command, (f"ii  {name} " for name in names)) else ()
+    if not LISTS.match(command) or "|" not in command:
+        return ()
+    groups = (each.get(command.partition(" ")[0], ()) for each in PARTS_OF_DRIVER)
+    return tuple(names for names in groups if names and shows(command, (f"ii  {name} " for name in names)))
 
 
 LIBRARIES = ("libze_intel_gpu.so", "libze_loader.so")
@@ -183,5 +203,5 @@ def by_silence(command: str) -> Silence:
         ("environment", bool(SHOWS_ASCEND.match(command))),
         ("kernel.modules", _lists_modules(command)),
     )
-    lacks = LIBRARIES[:1] if _lists_libraries(command) else level_zero_shown(command)
+    lacks = LIBRARIES[:1] if _lists_libraries(command) else tuple(e for names in parts_shown(command) for e in names)
     return Silence(tuple(part for part, shown in rows if shown), lacks=lacks)

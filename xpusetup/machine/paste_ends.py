@@ -14,15 +14,15 @@ ZE_DRIVER = "libze_intel_gpu.so"
 class EndReader(KernelReader):
     """Takes what follows from what was not shown.
 
-    `by_root`: root typed the command, `expected`: packages of which one would be listed, `rows`: how many
-    were listed since it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
+    `by_root`: root typed the command, `expected`: of each part the packages of which one would be listed, `rows`:
+    how many were listed since it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
     """
 
     def __init__(self) -> None:
         """Begin with no command."""
         super().__init__()
         self.by_root, self.listing = False, False
-        self.expected: tuple[str, ...] = ()
+        self.expected: tuple[tuple[str, ...], ...] = ()
         self.rows, self.shown_lines = 0, 0
 
     def _end(self) -> None:
@@ -71,8 +71,9 @@ class EndReader(KernelReader):
         """
         if closed and self.command and not self.shown_lines:
             self._take_silence()
-        if self.expected and self.rows and not any(name in self.got.packages for name in self.expected):
-            self.got.lacks.extend(self.expected)
+        for names in self.expected if self.rows else ():
+            if not any(name in self.got.packages for name in names):
+                self.got.lacks.extend(name for name in names if name not in self.got.lacks)
         if self.listing and not any(name.startswith(ZE_DRIVER) for name in self.got.libraries):
             self.got.lacks.append(ZE_DRIVER)
         self.expected, self.listing = (), False

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import ONLY_XE, age_of, find_device, find_devices
 from xpusetup.machine.paste_others import other_accelerators
-from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES
+from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES, WITHOUT_OLD
 
 if TYPE_CHECKING:
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
 
 
-WITHOUT_OLD = 30872
-"""The build of 24.35: drivers from it on have nothing for graphics before Gen12."""
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
 

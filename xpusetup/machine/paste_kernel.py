@@ -7,6 +7,7 @@ import re
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
 from xpusetup.machine.paste_commands import HANDED, lists_displays
+from xpusetup.machine.paste_ids import UEVENT, Told, in_a_line, in_uevent
 from xpusetup.machine.paste_lines import PastedGpu, PastedNode
 from xpusetup.machine.paste_places import PlaceReader
 
@@ -76,13 +77,14 @@ class KernelReader(PlaceReader):
         self.shelf: PastedGpu | None = None
         self.composed = False
         self.bars: dict[str, int] = {}
+        self.uevent: dict[str, str] = {}
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
         if len(those) < most and value not in those:
             those.append(value)
 
     def _pci(self, line: str) -> str:
-        if kind := self._lshw(line) or self._inxi(line):
+        if kind := self._lshw(line) or self._inxi(line) or self._by_id(line):
             return kind
         if found := lines.OWN.match(line):
             window = int(found[5]) << 20 if found[5] else None
@@ -103,6 +105,32 @@ class KernelReader(PlaceReader):
         if self.gpu is None:
             return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
         return self._detail(self.gpu, line)
+
+    def _by_id(self, line: str) -> str:
+        """Read a display device where its id stands and no lspci: sysfs, Windows, intel_gpu_top, inxi, hwinfo."""
+        if found := UEVENT.match(line):
+            self.uevent[found[1]] = found[2]
+            if found[1] == "PCI_SLOT_NAME":
+                told, self.uevent = in_uevent(self.uevent), {}
+                self._take_told(told)
+            return "sysfs"
+        if (told := in_a_line(line, self.command, self.got.everything[-5:])) is None:
+            return ""
+        self.got.windows = self.got.windows or "PCI\\VEN_" in line
+        self._take_told(told)
+        return "sysfs"
+
+    def _take_told(self, told: Told | None) -> None:
+        """Take a device by its id: the one of that place, the one without an id, or a new one."""
+        if told is None or any(each.device == told.device for each in self.got.gpus if not told.address):
+            return
+        same = (e for e in self.got.gpus if e.address == told.address or (not e.device and e.vendor == told.vendor))
+        gpu = next(same, None)
+        if gpu is None:
+            gpu = PastedGpu(told.address or f"GPU {len(self.got.gpus)}", told.vendor, told.device)
+            self.got.gpus.append(gpu)
+        gpu.device, gpu.driver = gpu.device or told.device, gpu.driver or told.driver or None
+        gpu.address = told.address or gpu.address
 
     def _of_slot(self, line: str) -> str:
         """Read the window of a device of which the command alone says which it is."""

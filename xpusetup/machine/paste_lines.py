@@ -76,6 +76,8 @@ SPOKEN = re.compile(r"[A-Za-z] +\W?\[\w+:\w+\](?!\[)")
 """A kind of device in somebody's sentence: words before it, and no number after it, as sycl-ls writes."""
 SYCL = re.compile(r"\[(?:ext_oneapi_)?(?:level_zero|opencl|cuda|hip|native_cpu):(?:gpu|cpu|acc|fpga)[:\]]")
 NUMBERED = re.compile(r"^\[((?:ext_oneapi_)?\w+):(gpu|cpu|acc|fpga):(\d{1,4})\]")
+OLD_SYCL = re.compile(r"^\s*\[(?:ext_oneapi_)?(level_zero|opencl|cuda|hip|host):(\d{1,3})\] (GPU|CPU|ACC|HOST) ?: ")
+"""A device as sycl-ls listed it until 2022."""
 ABORT = re.compile(r"\b(?:Abort was called at|terminate called (?:after|without))")
 DEVICE = re.compile(
     r"_(?:Xpu)?DeviceProperties\(name='([^']{1,120})'(?:, platform_name='([^']{1,120})')?(?:, (?:dev_)?type='(\w+)')?"
@@ -375,6 +377,7 @@ class Pasted:
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
     lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
     `hosts`: what the machine around a container has,
+    `outside`: a line by which the host of a container lists the GPU,
     `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
@@ -420,6 +423,7 @@ class Pasted:
     inside: str = ""
     hosts: list[Pasted] = field(default_factory=list)
     by_lxc: bool = False
+    outside: str = ""
     lost: list[str] = field(default_factory=list)
     fakes: list[str] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)

@@ -20,7 +20,7 @@ from xpusetup.machine.paste_commands import (
     handed_over,
     image_of,
     installs_torch,
-    level_zero_shown,
+    parts_shown,
     shows,
     variables_of,
     whole_commands,
@@ -177,7 +177,7 @@ class Reader(TorchReader):
             self.got.told.add("environment")
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
-        self.expected, self.rows = level_zero_shown(command), 0
+        self.expected, self.rows = parts_shown(command), 0
         for name, value in variables_of(command).items():
             if name in self.watched:
                 self.got.variables.setdefault(name, value)
@@ -189,6 +189,10 @@ class Reader(TorchReader):
     # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
 
     def _sycl(self, line: str) -> str:
+        if old := lines.OLD_SYCL.match(line):
+            line = f"[{old[1]}:{old[3].lower()}][{old[1]}:{old[2]}] {line[old.end() :]}"
+            if old[1] == "host":
+                return "sycl-ls"
         found = lines.SYCL.search(line)
         if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))

@@ -16,12 +16,14 @@ from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
+from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before, works_outside
 from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from xpusetup.machine.facts import Shown
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.machine.paste_lines import Pasted
     from xpusetup.machine.paste_prose import Saying
@@ -118,15 +120,7 @@ def facts_from_paste(
     take_words(got, what_is_said(got.prose, sayings))
     if is_settled(got.everything):
         got.said.pop("fails", None)
-    shown = {
-        **found_elsewhere(got.everything),
-        **compare_runs(got.everything),
-        **built_elsewhere(got.everything, got.kernel),
-        **hidden_cards(got.everything),
-        **cards_in_use(got.everything),
-        **outdone(got, got.hosts),
-        **what_is_shown(got.everything, showings),
-    }
+    shown = _shown(got, showings)
     take_failure(got)
     sections = {
         "system": _system(got),
@@ -147,6 +141,22 @@ def facts_from_paste(
     )
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
+
+
+def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
+    """Give what lines tell together, by check; what is compared later says more than what is looked up."""
+    return {
+        **found_elsewhere(got.everything),
+        **compare_runs(got.everything),
+        **built_elsewhere(got.everything, got.kernel),
+        **hidden_cards(got.everything),
+        **cards_in_use(got.everything),
+        **(outdone(got, got.hosts) or works_outside(got)),
+        **what_is_shown(got.everything, showings),
+        **loader_before(got.everything, got.packages),
+        **loader_after(got.everything),
+        **driver_that_worked(got.everything),
+    }
 
 
 PROCESSOR = re.compile(r" \((x86_64|aarch64|arm64|amd64|AMD64|i686|ppc64le|riscv64)\)$")

@@ -23,6 +23,8 @@ COMPILERS = (
 """The packages of the graphics compiler."""
 LOADERS = ("libze1", "level-zero", "level-zero-loader", "oneapi-level-zero")
 """The packages of Level Zero's loader."""
+WITHOUT_OLD = 30872
+"""The build of 24.35: drivers from it on have nothing for graphics before Gen12."""
 BUILD = re.compile(r"^(?:\d+:)?(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})\b")
 LISTED = re.compile(r"\[(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})(?:[.+]\d+)?\]")
 
