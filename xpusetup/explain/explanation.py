@@ -236,7 +236,7 @@ def explain(
 def _goes_on(seen: ScanResult, course: Course) -> bool:
     """Say whether a log went on after each line that tells of an error, or after those that may where none does."""
     first = find_first(seen)
-    if first is None or not _all_known(seen):
+    if first is None or not _all_known(seen) or len(seen.errors) > HINTED:
         return False
     sure = {number for number in seen.errors if number not in seen.over}
     if first.sure:

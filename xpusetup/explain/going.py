@@ -7,6 +7,7 @@ program that complained where the log names several, and after an error for one 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 
 
 BELONGS = re.compile(
-    r"^\s+\S|^(?:note|hint|help|info|detail|statement|context|usage|tip|see|try|please|caused by|reason)\b\W"
+    r"^(?:\s\s+|\t)\S|^(?:note|hint|help|detail|statement|context|usage|tip|see|try|please|caused by|reason)\b\W"
     r"|^\S+?:\d+(?::\d+)?:? (?:note|warning|remark|required|in |at |from )|^(?:In file included|from /)"
-    r"|^#\d+\s|^[╰└├│|^~x××→]|^(?:at|frame #?\d+|\d+): |^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
+    r"|^#\d+\s|^(?:[╰└├│|^~×→]|x )|^(?:at|frame #?\d+|\d+): |^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
     r"|^[-*•=~_+#]{3,}$|\?$",
     re.IGNORECASE,
 )
@@ -51,7 +52,7 @@ READY = re.compile(
     r"|\brunning as (?:primary|backup) controller\b|\bslurm\w+ version \S+ started\b|\bslurmd started on\b"
     r"|\bwaiting for connections\b|\bhas completed initialization\b|\bsuccessfully booted\b|\bfully up and running\b"
     r"|\bHTTP Server Listen\b|\bApplication startup complete\b|\bstarted in [\d.]+ ?(?:s|ms|seconds|milliseconds)\b"
-    r"|\bStarted (?:\w+ ?){1,3} in [\d.]+ seconds|\bis providing services\b|^Startup finished in "
+    r"|\bStarted \w+(?: \w+){0,2} in [\d.]+ seconds|\bis providing services\b|^Startup finished in "
     r"|^Reached target (?:\S+ - )?(?:Multi-User|Graphical)|\bconfiguration complete; ready\b"
     r"|\bstart(?:ed)? worker process"
     r"|\bbecame (?:leader|the leader|active|primary|healthy)\b|\b(?:node|pod|cluster|broker) is (?:ready|active|up)\b"
@@ -86,14 +87,24 @@ class Course:
         return [at for at, text in enumerate(self.log.texts) if READY.search(text.strip())]
 
     @cached_property
+    def last_ready(self) -> dict[str, int]:
+        """The last of them of each program."""
+        return {self._who(at): at for at in self.ready}
+
+    @cached_property
     def booted(self) -> bool:
         """Whether it is the journal of a machine that is up."""
         return any(self.log.who) and any(BOOTED.search(self.log.texts[at]) for at in self.ready)
 
+    @cached_property
+    def last_end(self) -> int:
+        """The index of the last line by which something ended that was not up again, -1 where there is none."""
+        return max((at for at in self._said(0, None) if self._ends(at)), default=-1)
+
     def goes_on(self, line: int, *, sure: bool) -> bool:
         """Say whether it goes on after a line; `sure`: that is known to tell of an error."""
-        index = next((at for at, number in enumerate(self.log.numbers) if number == line), None)
-        if index is None or any(self._ends(at) for at in self._said(index, None)):
+        index = bisect_left(self.log.numbers, line)
+        if self.log.numbers[index : index + 1] != (line,) or self.last_end >= index:
             return False
         text = self.log.texts[index].strip()
         sure = sure and not TOLERATED.search(text)
@@ -111,7 +122,7 @@ class Course:
         text = self.log.texts[at].strip()
         if NONE.search(text) or not any(pattern.search(text) for pattern in (WEAK, ILL, DIED, ENDS, FAILED_UNIT)):
             return False
-        return not any(up > at and self._who(up) == self._who(at) for up in self.ready)
+        return self.last_ready.get(self._who(at), -1) <= at
 
     def _who(self, at: int) -> str:
         return self.log.who[at] if self.log.who else ""

@@ -84,6 +84,22 @@ RETRIED = re.compile(r"^WARNING: Retrying \(Retry\(total=\d+")
 STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
 ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
 REFUSED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" (?:4\d\d|5\d\d)\b")
+MIRROR = re.compile(
+    r"^error: failed retrieving file '|^\[MIRROR\] |^(?:>>> | - )?Curl error \(\d+\): |^(?:Err|Ign):\d+ http"
+    r"|^Mirror .* failed"
+    r"|\bfrom \S*mirror\S* *: (?:The requested URL|Operation too slow|Could not resolve|Failed to connect)"
+    r"|^Download \(curl\) error for |^Unable to (?:read|retrieve) .* from mirror|^WARNING: fetching http.*: "
+    r"|^warning: error: .*(?:mirror|download)|^curl: \(\d+\) .*, trying"
+)
+"""What a package manager says of one server of several."""
+INSTALLS = re.compile(
+    r"^\(\d+/\d+\) (?:checking|installing|upgrading|loading)|^ ?there is nothing to do|^:: Processing package changes"
+    r"|^Complete!|^Nothing to do\.|^Metadata cache created|^Running transaction (?:check|test)"
+    r"|^Transaction test succeeded"
+    r"|^Fetched [\d.,]+ k?M?G?B in|^All repositories have been refreshed|^Checking for file conflicts: .*done"
+    r"|^Executing transaction: .*done|^OK: [\d.]+ [KMG]iB in \d+ packages"
+)
+"""How package managers go on that have all that they fetched."""
 BISECTING = re.compile(r"^Bisecting: \d+ revisions? left|^running +'")
 BISECTED = re.compile(r"^[0-9a-f]{7,40} is the first \S+ commit$|^bisect found first \S+ commit")
 RESTART = re.compile(r"^(?P<unit>\S+\.service): Scheduled restart job, restart counter is at [1-3]\.$")
@@ -172,6 +188,7 @@ def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = f
     if not story.ill:
         return frozenset()
     over = set(_read(story)) | _answered(story) | _bisected(story) | _restarted(story) | _tested(story)
+    over |= _fetched(story)
     for part in story.commands:
         over |= _tried_again(story, part, over)
     over |= _up_at_last(story, over)
@@ -185,6 +202,20 @@ def _read(story: Story) -> Iterator[int]:
     for part in story.commands:
         if READS.match(part.text):
             yield from range(part.begin + 1, part.end)
+
+
+def _fetched(story: Story) -> set[int]:
+    """Give what was said of one server of several, where the next one gave all that was to be fetched."""
+    found = set[int]()
+    for part in story.commands:
+        said = range(part.begin, part.end)
+        tried = {index for index in said if MIRROR.match(story.texts[index].strip())}
+        tried |= {index for index in said if index - 1 in tried and story.texts[index].startswith("  ")}
+        done = [index for index in range(part.begin, part.end) if INSTALLS.match(story.texts[index].strip())]
+        left = [index for index in story.ill if part.begin <= index < part.end and index not in tried]
+        if tried and done and done[-1] > max(tried) and max(left, default=-1) < max(tried):
+            found |= tried & story.ill
+    return found
 
 
 def _bisected(story: Story) -> set[int]:
