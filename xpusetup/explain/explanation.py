@@ -312,7 +312,7 @@ def _went_on(match: Match, quiet: Callable[[int, str], bool], course: Course) ->
     """Say whether a log went on after a failure, so that it ended nothing; of a sure one more is asked for."""
     if not _is_sure(match) and quiet(match.line, match.signature.level):
         return True
-    return not match.signature.abort and match.level != "warning" and course.goes_on(match.line, sure=True)
+    return not match.signature.abort and course.goes_on(match.line, sure=True)
 
 
 def _is_sure(match: Match) -> bool:

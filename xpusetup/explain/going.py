@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 BELONGS = re.compile(
     r"^(?:\s\s+|\t)\S|^(?:note|hint|help|detail|statement|context|usage|tip|see|try|please|caused by|reason)\b\W"
     r"|^\S+?:\d+(?::\d+)?:? (?:note|warning|remark|required|in |at |from )|^(?:In file included|from /)"
-    r"|^#\d+\s|^(?:[╰└├│|^~×→]|x )|^(?:at|frame #?\d+|\d+): |^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
+    r"|^#\d+\s|^(?:[╰└├│^~×→]|\|(?!.*\|$)|x )|^(?:at|frame #?\d+|\d+): |^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
     r"|^[-*•=~_+#]{3,}$|\?$",
     re.IGNORECASE,
 )
@@ -41,7 +41,7 @@ HARD = re.compile(
 )
 """What ends a program, or a device, whatever others say afterwards."""
 DRIVER = re.compile(
-    r"\b(?:drm|xe|i915|amdgpu|amdkfd|nvidia\w*|NVRM|nouveau|habanalabs|davinci|intel_vpu|mei_?\w*|iwlwifi|vfio\w*)\b"
+    r"\b(?:drm|xe|i915|amdgpu|amdkfd|nvidia\w*|NVRM|nouveau|habanalabs|davinci|intel_vpu|mei_?\w*|vfio\w*)\b"
 )
 """What the kernel says of these is what people ask about: other devices that work show nothing of it."""
 READY = re.compile(
@@ -62,7 +62,7 @@ READY = re.compile(
 """How servers, daemons and machines say that they are up."""
 BOOTED = re.compile(r"^Startup finished in |^Reached target (?:\S+ - )?(?:Multi-User|Graphical)")
 FAILED_UNIT = re.compile(r"^(?:Failed to start|Dependency failed for) ")
-FEW, MANY = 5, 8
+FEW, MANY = 5, 6
 """So many ordinary lines come after soft words, after an error, where the log went on."""
 LAST = 4
 """None of so many lines at the end complains even softly."""

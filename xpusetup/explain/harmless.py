@@ -22,6 +22,7 @@ HARMLESS = re.compile(
     r"|^integrity: (?:Problem|Couldn't)"
     r"|^Couldn't get size: 0x800000000000000e|^Unstable clock detected"
     r"|\bUSB ?\d?: .*over-current|\bEDAC \w+: .*(?:disabled|No ECC)|^pstore: Unknown compression|^ERST: .*not "
+    r"|\b(?:error|failure|warning) counts? [^\n:]{0,40}: 0$"
     r"|\bRAND_load_file:Cannot open file\b|^Can't load \S+/\.rnd into RNG"
     r"|\bbackground worker \"logical replication launcher\" \(PID \d+\) exited with exit code 1$"
     r"|^dpkg-preconfigure: unable to re-open stdin|^LOG:  (?:Metadata|Could not load cache|Path validation)"
