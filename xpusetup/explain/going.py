@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 BELONGS = re.compile(
     r"^(?:\s\s+|\t)\S|^(?:note|hint|help|detail|statement|context|usage|tip|see|try|please|caused by|reason)\b\W"
     r"|^\S+?:\d+(?::\d+)?:? (?:note|warning|remark|required|in |at |from )|^(?:In file included|from /)"
-    r"|^#\d+\s|^(?:[╰└├│^~×→]|\|(?!.*\|$)|x )|^(?:at|frame #?\d+|\d+): |^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
+    r"|^#\d+\s|^(?:[╰└├│^~×→]|\|(?!.*\|$)|x )|^(?:at|frame #?\d+|\d+): "
+    r"|^Thread \d|^Backtrace|^Stack|^Call |^0x[0-9a-f]{4}"
     r"|^[-*•=~_+#]{3,}$|\?$",
     re.IGNORECASE,
 )
@@ -34,6 +35,8 @@ BELONGS = re.compile(
 HARD = re.compile(
     rf"{PROGRAMS}|^\S+?:\d+(?::\d+)?: (?:fatal )?error: |\bpanicked at\b|\bSIG[A-Z]{{3,4}}\b|core dumped|\bKilled\b"
     r"|Segmentation fault|terminate called|undefined reference|^CMake Error|\*\*\* |No space left on device"
+    r"|error while loading shared libraries|\bNo module named\b|\bcannot import name\b"
+    r"|\bcould not be (?:compiled|built)\b"
     r"|\b(?:OutOf|out of )memory\b|UR_RESULT|ZE_RESULT|DEVICE_LOST|device lost"
     r"|\bGPU HANG\b|\bXid\b|\bBUG: |\bOops\b"
     r"|\b(?:drm|xe|i915|amdgpu|nvidia|habanalabs|accel)\b.*(?:\*ERROR\*|wedged|reset)",
@@ -42,6 +45,7 @@ HARD = re.compile(
 """What ends a program, or a device, whatever others say afterwards."""
 DRIVER = re.compile(
     r"\b(?:drm|xe|i915|amdgpu|amdkfd|nvidia\w*|NVRM|nouveau|habanalabs|davinci|intel_vpu|mei_?\w*|vfio\w*)\b"
+    r"|\bBAR \d+\b"
 )
 """What the kernel says of these is what people ask about: other devices that work show nothing of it."""
 READY = re.compile(
@@ -61,7 +65,12 @@ READY = re.compile(
 )
 """How servers, daemons and machines say that they are up."""
 BOOTED = re.compile(r"^Startup finished in |^Reached target (?:\S+ - )?(?:Multi-User|Graphical)")
-FAILED_UNIT = re.compile(r"^(?:Failed to start|Dependency failed for) ")
+GIVES_UP = re.compile(
+    r"^(?:Failed to start|Dependency failed for) "
+    r"|\b(?:roll(?:ing|ed) back|giving up|gave up|removing what|will not start)\b",
+    re.IGNORECASE,
+)
+"""What says that something did not come up, or is taken back."""
 FEW, MANY = 5, 6
 """So many ordinary lines come after soft words, after an error, where the log went on."""
 LAST = 4
@@ -108,19 +117,19 @@ class Course:
             return False
         text = self.log.texts[index].strip()
         sure = sure and not TOLERATED.search(text)
-        if HARD.search(text) and sure:
+        if DRIVER.search(text) or (sure and HARD.search(text)):
             return False
         later = [self.log.texts[at].strip() for at in self._said(index + 1, None)]
         if not self.log.marked <= self.over and not any(is_verdict(said) for said in later):
             return False
         if self.booted and self._who(index):
-            return not DRIVER.search(text)
+            return True
         return self._same_goes_on(index, sure=sure) or (not sure and self._others_go_on(index))
 
     def _ends(self, at: int) -> bool:
         """Say whether something ended there that was not up again later."""
         text = self.log.texts[at].strip()
-        if NONE.search(text) or not any(pattern.search(text) for pattern in (WEAK, ILL, DIED, ENDS, FAILED_UNIT)):
+        if NONE.search(text) or not any(pattern.search(text) for pattern in (WEAK, ILL, DIED, ENDS, GIVES_UP)):
             return False
         return self.last_ready.get(self._who(at), -1) <= at
 
@@ -154,7 +163,7 @@ class Course:
     def _others_go_on(self, index: int) -> bool:
         """Say whether a later command said something, and no command after the line complains."""
         begin = next((at for at in self.commands if at > index), None)
-        if begin is None or DRIVER.search(self.log.texts[index]):
+        if begin is None:
             return False
         after = [self.log.texts[at] for at in self._said(index + 1, None) if at not in self.commands]
         last = [self.log.texts[at] for at in self._said(begin + 1, None) if at not in self.commands]
