@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
+from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -226,6 +226,8 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     if results is None and died < 0 and _goes_on(texts):
         results = len(texts) - 1
     at = results if verdict is None else verdict
+    if verdict is None and _fell_silent(log, output):
+        return None
     if at is None or any(STRONG.search(text) or WEAK.search(text) for text in texts[at + 1 :]):
         return None
     return Ending(
@@ -236,6 +238,12 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         text=texts[at],
         goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
     )
+
+
+def _fell_silent(log: Lines, output: list[int]) -> bool:
+    """Say whether one of several programs said an error last: the others' results show nothing of it."""
+    last = {log.who[index]: index for index in output if log.who and log.who[index]}
+    return len(last) > 1 and any(RAISED.match(clean(log.texts[index])) for index in last.values())
 
 
 def find_quiet(log: Lines) -> Callable[[int, str], bool]:

@@ -26,7 +26,7 @@ AGAIN = re.compile(
     r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
     r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
-    r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? ?off\b"
+    r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? off (?:for )?\d"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
     r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
     r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
