@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally, is_verdict
-from xpusetup.explain.window import RAISED
+from xpusetup.explain.window import RAISED, STRONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -102,6 +102,8 @@ INSTALLS = re.compile(
 """How package managers go on that have all that they fetched."""
 BISECTING = re.compile(r"^Bisecting: \d+ revisions? left|^running +'")
 BISECTED = re.compile(r"^[0-9a-f]{7,40} is the first \S+ commit$|^bisect found first \S+ commit")
+LOOKS_FOR = re.compile(r"\b(?:grep|rg|awk|systemctl|journalctl|ctest|find) ")
+"""Commands that name what they look for."""
 RESTART = re.compile(r"^(?P<unit>\S+\.service): Scheduled restart job, restart counter is at [1-3]\.$")
 STARTED = re.compile(r"^Started \S")
 SHOWS_LOG = re.compile(r"^(?:tail|cat|head|less|grep)\b.* \S+\.log\b")
@@ -189,6 +191,8 @@ def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = f
         return frozenset()
     over = set(_read(story)) | _answered(story) | _bisected(story) | _restarted(story) | _tested(story)
     over |= _fetched(story)
+    typed = {part.begin for part in story.commands if LOOKS_FOR.search(part.text)}
+    over |= {index for index in typed & story.ill if not STRONG.search(story.texts[index])}
     for part in story.commands:
         over |= _tried_again(story, part, over)
     over |= _up_at_last(story, over)
