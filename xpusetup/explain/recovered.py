@@ -102,7 +102,7 @@ INSTALLS = re.compile(
 """How package managers go on that have all that they fetched."""
 BISECTING = re.compile(r"^Bisecting: \d+ revisions? left|^running +'")
 BISECTED = re.compile(r"^[0-9a-f]{7,40} is the first \S+ commit$|^bisect found first \S+ commit")
-LOOKS_FOR = re.compile(r"\b(?:grep|rg|awk|systemctl|journalctl|ctest|find) ")
+LOOKS_FOR = re.compile(r"(?:^|[|;&] ?|sudo )(?:e?grep|rg|awk|systemctl|journalctl|ctest|find) ")
 """Commands that name what they look for."""
 RESTART = re.compile(r"^(?P<unit>\S+\.service): Scheduled restart job, restart counter is at [1-3]\.$")
 STARTED = re.compile(r"^Started \S")
