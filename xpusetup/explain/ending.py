@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
+from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK, clean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +47,7 @@ SURE = re.compile(
 )
 """A verdict over what was done last."""
 JOB = re.compile(
-    r"^Finished: SUCCESS$|^Job succeeded$|\bstate[:= ]+COMPLETED\b|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
+    r"^Finished: SUCCESS$|^Job succeeded$|\bstate[:= ]+COMPLETED\b|^\S+ +(?:\S+ +)?COMPLETED +0:0\b"
     r"|^\S+ +: ok=\d+ +.*\bunreachable=0 +failed=0\b"
     r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
 )
@@ -106,11 +106,12 @@ DIED = re.compile(
 )
 """What says that something ended; where much comes after it, something else went on."""
 PASSES = re.compile(
-    r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing)\b|\bpass(?:ed)?:? ?[1-9]"
+    r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing|assertions?|tasks?|jobs?)\b"
+    r"|\b[Pp]ass(?:ed)?[:=]? ?[1-9]|\b(?:[Tt]ests?|[Rr]un|[Tt]otal)(?: [Rr]un)?[:=] ?[1-9]"
 )
-FAILS = re.compile(r"\b0 (?:failures?|failed|errors?)\b|\bfail(?:ed|ures?)?:? ?0\b", re.IGNORECASE)
+FAILS = re.compile(r"\b0 (?:failures?|failed|errors?)\b|\bfail(?:ed|ures?)?[:=]? ?0\b", re.IGNORECASE)
 FAILED = re.compile(
-    r"\b[1-9]\d* (?:failures?|failed|errors?)\b|\b(?:fail(?:ed|ures?)?|errors?):? ?[1-9]", re.IGNORECASE
+    r"\b[1-9]\d* (?:failures?|failed|errors?)\b|\b(?:fail(?:ed|ures?)?|errors?)[:=]? ?[1-9]", re.IGNORECASE
 )
 NUMBERS = re.compile(r"[\d.:,%-]+")
 FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
@@ -157,7 +158,8 @@ def is_tally(text: str) -> bool:
     return bool(FAILS.search(text) and PASSES.search(text)) and not FAILED.search(text)
 
 
-def _is_verdict(text: str) -> bool:
+def is_verdict(text: str) -> bool:
+    """Say whether a line says of what was done that it went well."""
     return bool(SURE.search(text)) or is_tally(text)
 
 
@@ -174,7 +176,7 @@ def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Endin
     said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r") and log.numbers[index] not in over]
     if any(KILLED.search(log.texts[index].strip()) for index in said):
         return []
-    if (job := _judge_job(log, said)) is not None:
+    if (job := _judge_job(log, said, over)) is not None:
         return [job]
     said = _without_ignored(log, said)
     asked = _asked(log, said)
@@ -190,10 +192,10 @@ def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Endin
     return found
 
 
-def _judge_job(log: Lines, said: list[int]) -> Ending | None:
+def _judge_job(log: Lines, said: list[int], over: AbstractSet[int]) -> Ending | None:
     """Find a verdict over the whole at the end of a log."""
     last = [index for index in said[-LAST:] if JOB.search(log.texts[index].strip())]
-    if not last and said and OVER.match(log.texts[said[-1]]) and not log.marked:
+    if not last and said and OVER.match(log.texts[said[-1]]) and log.marked <= over:
         last = said[-1:]
     if not last or any(PLAY_FAILED.match(log.texts[index].strip()) for index in said[-LAST:]):
         return None
@@ -216,15 +218,17 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
     died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
-    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not _is_verdict(texts[-1])):
+    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not is_verdict(texts[-1])):
         return None
-    verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if SURE.search(texts[at])), None)
+    verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if is_verdict(texts[at])), None)
     verdict = len(texts) - 1 if verdict is None and known else verdict
     last = [at for at, text in enumerate(texts) if not text.startswith("#") or LIKELY.search(text)][-3:]
     results = next((at for at in reversed(last) if _is_result(texts[at], served=died < 0)), None)
     if results is None and died < 0 and _goes_on(texts):
         results = len(texts) - 1
     at = results if verdict is None else verdict
+    if verdict is None and _fell_silent(log, output):
+        return None
     if at is None or any(STRONG.search(text) or WEAK.search(text) for text in texts[at + 1 :]):
         return None
     return Ending(
@@ -235,6 +239,12 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         text=texts[at],
         goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
     )
+
+
+def _fell_silent(log: Lines, output: list[int]) -> bool:
+    """Say whether one of several programs said an error last: the others' results show nothing of it."""
+    last = {log.who[index]: index for index in output if log.who and log.who[index]}
+    return len(last) > 1 and any(RAISED.match(clean(log.texts[index])) for index in last.values())
 
 
 def find_quiet(log: Lines) -> Callable[[int, str], bool]:

@@ -31,21 +31,27 @@ LAST_OF_ALL = re.compile(rb"(?:^|\s)\[(?:(\d+)/\1\] |100%\] Built target )")
 """Progress of ninja or of CMake's make at its end."""
 NOT_LAST = re.compile(rb"(?:^|\s)\[(?:1/\d+\]|(\d+)/(?!\1\])\d+\]|\s?\d?\d%\]) ")
 """The same before its end, or at a first step."""
+WHO = re.compile(
+    rb"^(?:[A-Z][a-z]{2} [ \d]\d [\d:]{8} \S+ (?P<unit>[\w./@()-]+)(?:\[\d+\])?: "
+    rb"|(?P<part>[a-z][\w.-]*?)(?:-\d+)? +\| )"
+)
+"""The program of which a line is, as a journal and docker compose write it."""
 
 
 @dataclass(frozen=True)
 class Lines:
     """Some lines of a log with their numbers.
 
-    `marked`: whether a CI system marks one of them as an error; `totals`: those that a build calls the last of all;
-    `steps`: those that it counts before.
+    `marked`: those that a CI system marks as an error; `totals`: those that a build calls the last of all;
+    `steps`: those that it counts before; `who`: the program of which each is, empty where none is named.
     """
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
-    marked: bool = False
+    marked: frozenset[int] = frozenset()
     totals: frozenset[int] = frozenset()
     steps: frozenset[int] = frozenset()
+    who: tuple[str, ...] = ()
 
     @cached_property
     def whole(self) -> str:
@@ -97,10 +103,16 @@ class Kept:
     def lines(self, count: int) -> Lines:
         """Give the same as people should see them."""
         told, numbers = self.raw(count)
-        marked = any(b"##[error]" in raw for raw in told)
+        marked = frozenset(number for number, raw in zip(numbers, told, strict=True) if b"##[error]" in raw)
         totals = frozenset(index for index, raw in enumerate(told) if LAST_OF_ALL.search(raw))
         steps = frozenset(index for index, raw in enumerate(told) if NOT_LAST.search(raw))
-        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told), numbers, marked, totals, steps)
+        texts = tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told)
+        return Lines(texts, numbers, marked, totals, steps, tuple(_who(raw) for raw in told))
+
+
+def _who(raw: bytes) -> str:
+    found = WHO.match(raw)
+    return (found["unit"] or found["part"]).decode("utf-8", "replace") if found else ""
 
 
 @dataclass(frozen=True)

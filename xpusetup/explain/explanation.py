@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from xpusetup.explain.ending import find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
+from xpusetup.explain.going import Course
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.explain.ending import Ending
     from xpusetup.explain.evidence import Lines
@@ -82,7 +83,7 @@ class ExplainedLog:
 
     `beside`: other lines near by that complain, where the first cause is not sure or none is known; `ended`: the line
     by which the last command went well, null where none says so; `went_on`: what would be a likely cause, had the log
-    not gone on after it to an end that tells of no failure.
+    not gone on after it to an end that tells of no failure; `first_error_over`: it did so after the first error.
     """
 
     causes: list[Cause]
@@ -97,6 +98,7 @@ class ExplainedLog:
     beside: list[LogLine]
     ended: LogLine | None
     went_on: list[Cause]
+    first_error_over: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,6 +114,7 @@ class Explanation:
     complaints: tuple[tuple[int, str], ...] = ()
     ended: Ending | None = None
     went_on: tuple[Match, ...] = ()
+    over: bool = False
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -143,6 +146,7 @@ class Explanation:
             beside=[] if causes and not causes[0].likely else self._beside(),
             went_on=[describe_cause(match, None, build, systems) for match in self.went_on],
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
+            first_error_over=self.over,
         )
 
     def _is_unexplained(self, match: Match) -> bool:
@@ -220,10 +224,10 @@ def explain(
     first = find_first(seen)
     _decide(seen, log)
     ranked = tuple(_marked_late(rank(seen), seen, log))
-    went_on = tuple(
-        match for match in ranked if not failed and not _is_sure(match) and quiet(match.line, match.signature.level)
-    )
+    course = Course(log, seen.over)
+    went_on = tuple(match for match in ranked if not failed and _went_on(match, quiet, course))
     causes = tuple(match for match in ranked if match not in went_on)
+    over = bool(first and not causes and not failed) and _goes_on(seen, course)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
     return Explanation(
@@ -234,9 +238,21 @@ def explain(
         tail=seen.tail,
         log=log.whole,
         went_on=() if causes else went_on,
+        over=over,
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
+
+
+def _goes_on(seen: ScanResult, course: Course) -> bool:
+    """Say whether a log went on after each line that tells of an error, or after those that may where none does."""
+    first = find_first(seen)
+    if first is None or not _all_known(seen) or len(seen.errors) > HINTED:
+        return False
+    sure = {number for number in seen.errors if number not in seen.over}
+    if first.sure:
+        sure.add(first.line)
+    return all(course.goes_on(line, sure=line in sure) for line in sorted({first.line, *sure}))
 
 
 def forgive_all(
@@ -301,6 +317,13 @@ def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Itera
     for match in ranked:
         at = bisect_right(commands, match.line)
         yield replace(match, late=bool(at and 0 < first < commands[at - 1]))
+
+
+def _went_on(match: Match, quiet: Callable[[int, str], bool], course: Course) -> bool:
+    """Say whether a log went on after a failure, so that it ended nothing; of a sure one more is asked for."""
+    if not _is_sure(match) and quiet(match.line, match.signature.level):
+        return True
+    return not match.signature.abort and course.goes_on(match.line, sure=True)
 
 
 def _is_sure(match: Match) -> bool:

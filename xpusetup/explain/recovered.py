@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally
-from xpusetup.explain.window import RAISED
+from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally, is_verdict
+from xpusetup.explain.window import RAISED, STRONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,7 @@ AGAIN = re.compile(
     r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
     r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
+    r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? off (?:for )?\d"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
     r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
     r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
@@ -83,6 +84,30 @@ RETRIED = re.compile(r"^WARNING: Retrying \(Retry\(total=\d+")
 STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
 ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
 REFUSED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" (?:4\d\d|5\d\d)\b")
+MIRROR = re.compile(
+    r"^error: failed retrieving file '|^\[MIRROR\] |^(?:>>> | - )?Curl error \(\d+\): |^(?:Err|Ign):\d+ http"
+    r"|^Mirror .* failed"
+    r"|\bfrom \S*mirror\S* *: (?:The requested URL|Operation too slow|Could not resolve|Failed to connect)"
+    r"|^Download \(curl\) error for |^Unable to (?:read|retrieve) .* from mirror|^WARNING: fetching http.*: "
+    r"|^warning: error: .*(?:mirror|download)|^curl: \(\d+\) .*, trying"
+)
+"""What a package manager says of one server of several."""
+INSTALLS = re.compile(
+    r"^\(\d+/\d+\) (?:checking|installing|upgrading|loading)|^ ?there is nothing to do|^:: Processing package changes"
+    r"|^Complete!|^Nothing to do\.|^Metadata cache created|^Running transaction (?:check|test)"
+    r"|^Transaction test succeeded"
+    r"|^Fetched [\d.,]+ k?M?G?B in|^All repositories have been refreshed|^Checking for file conflicts: .*done"
+    r"|^Executing transaction: .*done|^OK: [\d.]+ [KMG]iB in \d+ packages"
+)
+"""How package managers go on that have all that they fetched."""
+BISECTING = re.compile(r"^Bisecting: \d+ revisions? left|^running +'")
+BISECTED = re.compile(r"^[0-9a-f]{7,40} is the first \S+ commit$|^bisect found first \S+ commit")
+LOOKS_FOR = re.compile(r"(?:^|[|;&] ?|sudo )(?:e?grep|rg|awk|systemctl|journalctl|ctest|find) ")
+"""Commands that name what they look for."""
+RESTART = re.compile(r"^(?P<unit>\S+\.service): Scheduled restart job, restart counter is at [1-3]\.$")
+STARTED = re.compile(r"^Started \S")
+SHOWS_LOG = re.compile(r"^(?:tail|cat|head|less|grep)\b.* \S+\.log\b")
+SHUT = re.compile(r"\b(?:shut ?down|shutting down|stopped|exiting|bye)\b", re.IGNORECASE)
 CONTINUED = re.compile(r"^git (?P<what>am|rebase|cherry-pick|merge|revert) ")
 
 
@@ -142,11 +167,12 @@ class Story:
 
     def is_good(self, index: int) -> bool:
         """Say whether a line tells that something went well."""
-        return index not in self.ill and (index in self.totals or _tells_good(self.texts[index].strip()))
+        return index not in self.ill and (index in self.totals or tells_good(self.texts[index].strip()))
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _tells_good(text: str) -> bool:
+def tells_good(text: str) -> bool:
+    """Say whether a line tells that something went well."""
     if SURE.search(text) or LIKELY.search(text) or is_tally(text):
         return True
     found = GOOD.search(text)
@@ -163,7 +189,10 @@ def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = f
     story = Story(log.texts, bad, hard, log.totals, log.steps)
     if not story.ill:
         return frozenset()
-    over = set(_read(story)) | _answered(story)
+    over = set(_read(story)) | _answered(story) | _bisected(story) | _restarted(story) | _tested(story)
+    over |= _fetched(story)
+    typed = {part.begin for part in story.commands if LOOKS_FOR.search(part.text)}
+    over |= {index for index in typed & story.ill if not STRONG.search(story.texts[index])}
     for part in story.commands:
         over |= _tried_again(story, part, over)
     over |= _up_at_last(story, over)
@@ -177,6 +206,53 @@ def _read(story: Story) -> Iterator[int]:
     for part in story.commands:
         if READS.match(part.text):
             yield from range(part.begin + 1, part.end)
+
+
+def _fetched(story: Story) -> set[int]:
+    """Give what was said of one server of several, where the next one gave all that was to be fetched."""
+    found = set[int]()
+    for part in story.commands:
+        said = range(part.begin, part.end)
+        tried = {index for index in said if MIRROR.match(story.texts[index].strip())}
+        tried |= {index for index in said if index - 1 in tried and story.texts[index].startswith("  ")}
+        done = [index for index in range(part.begin, part.end) if INSTALLS.match(story.texts[index].strip())]
+        left = [index for index in story.ill if part.begin <= index < part.end and index not in tried]
+        if tried and done and done[-1] > max(tried) and max(left, default=-1) < max(tried):
+            found |= tried & story.ill
+    return found
+
+
+def _bisected(story: Story) -> set[int]:
+    """Give what the tries of a bisection said that found its commit: they had to fail."""
+    begin = next((index for index, text in enumerate(story.texts) if BISECTING.match(text)), len(story.texts))
+    end = max((index for index, text in enumerate(story.texts) if BISECTED.match(text)), default=0)
+    return {index for index in story.ill if begin < index < end}
+
+
+def _restarted(story: Story) -> set[int]:
+    """Give what a service said before it was started again, where it says nothing ill after that."""
+    found = set[int]()
+    for at, text in enumerate(story.texts):
+        again = RESTART.match(text)
+        up = next((index for index in range(at, len(story.texts)) if STARTED.match(story.texts[index])), None)
+        if again is None or up is None or len(story.texts) - up <= ANSWERS:
+            continue
+        of_it = {index for index in story.ill if story.texts[index].startswith(f"{again['unit']}: ")}
+        if of_it and max(of_it) < at:
+            found |= of_it | _belonging(story, min(of_it), 0, far=True)
+    return found
+
+
+def _tested(story: Story) -> set[int]:
+    """Give what a server's log says that a person shows after the tests of it passed, up to where it was stopped."""
+    found = set[int]()
+    for before, part in zip(story.commands, story.commands[1:], strict=False):
+        said = [index for index in range(before.begin, before.end) if story.texts[index].strip()]
+        last = [text for text in story.texts[part.begin + 1 : part.end] if text.strip()][-1:]
+        passed = any(is_verdict(story.texts[index].strip()) for index in said[-ANSWERS:])
+        if passed and SHOWS_LOG.match(part.text) and last and SHUT.search(last[0]):
+            found |= set(range(part.begin + 1, part.end)) & story.ill
+    return found
 
 
 def _answered(story: Story) -> set[int]:

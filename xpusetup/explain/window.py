@@ -187,6 +187,10 @@ NONE = re.compile(
 )
 SOFT_NONE = re.compile(
     r"falling back|fallback|skipp(?:ed|ing)|ignor(?:ed|ing)|optional|retry|try again|trying again|disabled"
+    r"|[;,-] (?:so )?(?:using|going on|continuing|proceeding|assuming|generating|creating|defaulting)\b(?!.*\bcpu\b)"
+    r"|\b(?:fail\w*|could not|cannot|unsupported|unresolved|rejected|aborted|timeouts?)\b"
+    r"[^\n:=]{0,40}(?:[:=]|\s\s|\w+s) *0\b(?!\.)"
+    r"|\. (?:Generating|Creating|Using|Assuming|Defaulting to) (?!.*\bcpu\b)"
     r"|deprecat|will be (?:used|ignored)|if you|not required|on[-_ ](?:fail|error)|\b(?:info|debug)\b"
     r"|^\s*[#*]|=\s*(?:false|0|no)\b"
     r"|^\s*(?:File \"|at |raise |return |assert |if |from |import |def |self\.)|^\s*[~^]+\s*$",
@@ -404,7 +408,7 @@ class Window:
             or WARNING.search(self.line)
             or WARNING.search(self.show(self.at) if self.lines else "")
         )
-        return bool(said) or "warning" in self.cmake_head.lower()
+        return bool(said) or "##[warning]" in self.raw or "warning" in self.cmake_head.lower()
 
     @property
     def is_error(self) -> bool:

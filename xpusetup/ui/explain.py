@@ -68,6 +68,10 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _row(console, 1, "By", data.ended.text[:LONGEST])
         if data.first_error_line:
             _row(console, 1, "Line", f"{data.first_error_line} complains before that: {data.first_error[:LONGEST]}")
+    elif data.first_error_over:
+        _row(console, 1, "Cause", "none that ended it: the log goes on, and its end tells of no failure")
+        _row(console, 1, "Line", f"{data.first_error_line} complains before that: {data.first_error[:LONGEST]}")
+        _show_last(console, data)
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
