@@ -403,6 +403,7 @@ DRIVER: list[Case] = [
     ),
     ("umd.mixed_driver_packages", {"userland": {"broken": ["libigc1"]}}, "", "warn: libigc1 half installed"),
     ("umd.igc_incompatible", {}, "", "ok: libigc.so.2"),
+    ("umd.igc_incompatible", {**packages(libigc2="1:2.36.3-1"), **torch(report=None)}, "", "ok: "),
     (
         "umd.igc_incompatible",
         {**packages(libigc2="2.5.6-1"), **torch(report=None)},
@@ -861,6 +862,12 @@ ENVIRONMENTS: list[Case] = [
     ("torch.fallback_env", shell(PYTORCH_DEBUG_XPU_FALLBACK="yes"), "", "fail: PYTORCH_DEBUG_XPU_FALLBACK=yes"),
     ("torch.import", {}, "", "ok: torch 2.14.1+xpu imports"),
     ("torch.import", said(error="ImportError: libsycl.so.9: no version"), "", "fail: ImportError: libsycl.so.9"),
+    (
+        "torch.import",
+        said(error="ModuleNotFoundError: No module named 'einops'"),
+        "",
+        "info: torch 2.14.1+xpu imports and lists a device; another module does not: ModuleNotFoundError: No module",
+    ),
     ("torch.import", torch(report=None), "", ""),
     ("torch.available", {}, "", "ok: Intel(R) Arc(TM) B580 Graphics"),
     ("torch.available", said(available=False, count=0), "", "fail: torch.xpu.is_available() is False"),

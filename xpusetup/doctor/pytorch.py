@@ -371,6 +371,8 @@ def check_import(question: Question) -> Answer | None:
     if seen is None:
         return None
     name = f"torch {seen.version}" if seen.version else "torch"
+    if seen.count and seen.error.startswith("ModuleNotFoundError") and "named 'torch" not in seen.error:
+        return Answer("info", f"{name} imports and lists a device; another module does not: {seen.error}")
     return Answer("fail", seen.error) if seen.error else Answer("ok", f"{name} imports")
 
 

@@ -140,9 +140,13 @@ def is_discrete(question: Question, gpu: Gpu) -> bool:
     return kind.discrete if kind is not None else not gpu.address.endswith(":00:02.0")
 
 
+EPOCH = re.compile(r"^\d+:")
+"""What packages of Debian, Arch and RPM put before a version; it counts for nothing here."""
+
+
 def numbers(text: str, least: int = 2) -> tuple[int, ...]:
-    """Give a version's first numbers, as many as compare: 6.14.0-33-generic is (6, 14)."""
-    return tuple(int(each) for each in re.findall(r"\d+", text)[:least])
+    """Give a version's first numbers, as many as compare: 6.14.0-33-generic is (6, 14), 1:2.32.7-1 is (2, 32)."""
+    return tuple(int(each) for each in re.findall(r"\d+", EPOCH.sub("", text))[:least])
 
 
 def variable(question: Question, name: str) -> str:

@@ -32,6 +32,11 @@ HARMLESS = re.compile(
     r"|operation=\"capable\")"
     r"|^\s*cl\w+\(NULL, CL_DEVICE_TYPE_|^(?:accelerator|cpu|custom)_selector\((?:acc|cpu)?\)\s*:"
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
+    r"|^\s*SIG[A-Z]+\s+(?:P\d{4}|Yes|No|Core|Term|\d+)\b"
+    r"|^attempt to open \S+ failed$|^Vulnerability [\w ]+: +(?:Not affected|Mitigation)"
+    r"|\bLOG:\s+invalid record length at \S+: (?:wanted|expected at least) \d+, got 0$"
+    r"|^(?:s?ccache )?(?:\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|icp?x)(?:-\d+)? (?=.*-[co] )(?!.*\berror: )"
+    r"|^\S+\.(?:c|cc|cpp|cxx|h|hpp): In (?:member )?function [^\n]*:$"
     r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""

@@ -234,7 +234,8 @@ def concerns(each: KnownBad, lines: Sequence[str], *, works: bool) -> bool:
     """
     helps = {f"{name}={value}" for name, value in (each.when.unless if each.when else {}).items()}
     helps |= set(ASSIGNED.findall(each.workaround))
-    if any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", line) for one in helps for line in lines):
+    text = "\n".join(lines)
+    if any(one in text and re.search(rf"(?<!\w){re.escape(one)}(?!\w)", text) for one in helps):
         return False
     if each.stops or not each.about or not works:
         return True
