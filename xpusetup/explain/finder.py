@@ -239,6 +239,8 @@ ROOTS = (
     *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
     *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset", "780000", "700000"),
     *("requ", "reso", "river", "onnect", "lnk1", "ommand", "icat"),
+    *("ion", " in", "loc", "ble", "pro", "ode", "mpi", "ted", "too", " fi", "out", "ize", "ent", "000", "oot", "der"),
+    *("eed", "ce_", "oup", "ly ", "cor", "bad", "its", "conf"),
 )
 GENERAL = (
     *(
@@ -367,20 +369,19 @@ Words = dict[bytes, set[int]]
 
 @dataclass(frozen=True)
 class Group:
-    """The words that share a root. `some` finds whether a line has one of them at all, which most have not."""
+    """The words that share a root."""
 
     words: Words
 
     @cached_property
-    def some(self) -> re.Pattern[bytes]:
-        """Any of the words."""
-        return re.compile(b"|".join(map(re.escape, self.words)))
+    def texts(self) -> list[tuple[str, set[int]]]:
+        """The words byte by byte as text, in which Python looks for a short one in a quarter of the time."""
+        return [(word.decode("latin-1"), numbers) for word, numbers in self.words.items()]
 
     def numbers_in(self, line: bytes) -> set[int]:
         """Give the numbers of the signatures whose words are in a line."""
-        if not self.some.search(line):
-            return set()
-        return set().union(*(numbers for word, numbers in self.words.items() if word in line))
+        text = line.decode("latin-1")
+        return set().union(*[numbers for word, numbers in self.texts if word in text])
 
 
 Groups = dict[bytes, Group]

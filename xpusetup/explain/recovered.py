@@ -234,8 +234,10 @@ def _restarted(story: Story) -> set[int]:
     found = set[int]()
     for at, text in enumerate(story.texts):
         again = RESTART.match(text)
+        if again is None:
+            continue
         up = next((index for index in range(at, len(story.texts)) if STARTED.match(story.texts[index])), None)
-        if again is None or up is None or len(story.texts) - up <= ANSWERS:
+        if up is None or len(story.texts) - up <= ANSWERS:
             continue
         of_it = {index for index in story.ill if story.texts[index].startswith(f"{again['unit']}: ")}
         if of_it and max(of_it) < at:
