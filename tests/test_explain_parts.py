@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from logs import explained, signatures
+from logs import SMALLEST, explained, signatures
 from xpusetup.explain.explanation import explain
 from xpusetup.explain.finder import Refinement, parse_signatures
 from xpusetup.explain.gone import Gone, refine_gone
@@ -21,22 +21,6 @@ PART = Part(
     dev={"debian": "libzap-dev", "fedora": "zap-devel", "conda": "zap"},
     run={"debian": "libzap1"},
 )
-KNOWN = """
-[[signature]]
-id = "a.b"
-phase = "runtime"
-cause = "something"
-fix = "look"
-words = ["boom"]
-patterns = ['boom']
-source = "https://a"
-confidence = "high"
-example = "boom"
-
-[[signature.when]]
-patterns = ['cats']
-cause = "it was cats"
-"""
 
 
 def test_what_a_library_brings_at_run_time_is_less_than_what_a_compiler_needs() -> None:
@@ -67,13 +51,13 @@ def test_all_that_parts_and_releases_say_is_a_refinement() -> None:
 
 @pytest.mark.parametrize("kind", ["parts", "told_first"])
 def test_a_list_that_nothing_has_is_refused(kind: str) -> None:
-    text = KNOWN.replace('source = "', f'{kind} = ["nothing"]\nsource = "')
+    text = SMALLEST.replace('source = "', f'{kind} = ["nothing"]\nsource = "')
     with pytest.raises(ValueError, match="nothing"):
         parse_signatures(text)
 
 
 def test_what_another_line_tells_is_only_likely() -> None:
-    known = parse_signatures(KNOWN)
+    known = parse_signatures(SMALLEST)
     assert explain([b"two cats\nboom\n"], known).describe().causes[0].likely
     assert not explain([b"boom of cats\n"], known).describe().causes[0].likely
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from logs import HERE, explained, ids, signatures
+from logs import HERE, SMALLEST, explained, ids, signatures
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.blocks import make_blocks
 from xpusetup.explain.boxes import without_boxes
@@ -127,23 +127,7 @@ fix = "do <what>"
 
 
 def test_a_narrower_cause_may_be_surer_than_its_failure() -> None:
-    text = """
-[[signature]]
-id = "a.b"
-phase = "runtime"
-cause = "something"
-fix = "look"
-words = ["boom"]
-patterns = ['boom']
-source = "https://a"
-confidence = "medium"
-example = "boom"
-
-[[signature.when]]
-patterns = ['it was cats']
-confidence = "high"
-cause = "cats"
-"""
+    text = SMALLEST.replace('"high"', '"medium"') + 'confidence = "high"\n'
     known = parse_signatures(text)
     plain = explain([b"boom\n"], known).describe().causes[0]
     told = explain([b"it was cats\nboom\n"], known).describe().causes[0]
@@ -151,24 +135,6 @@ cause = "cats"
     less = parse_signatures(text.replace('"high"', '"low"').replace('"medium"', '"high"'))
     told = explain([b"it was cats\nboom\n"], less).describe().causes[0]
     assert (told.likely, told.confidence) == (True, "low")
-
-
-CATS = """
-[[signature]]
-id = "a.b"
-phase = "runtime"
-cause = "something"
-fix = "look"
-words = ["boom"]
-patterns = ['boom']
-source = "https://a"
-confidence = "high"
-example = "boom"
-
-[[signature.when]]
-patterns = ['it was cats']
-cause = "cats"
-"""
 
 
 @pytest.mark.parametrize(
@@ -183,7 +149,7 @@ cause = "cats"
 def test_what_another_line_decides_is_likely_and_so_is_what_stands_after_another_error(
     log: bytes, likely: bool
 ) -> None:
-    assert explain([log], parse_signatures(CATS)).describe().causes[0].likely is likely
+    assert explain([log], parse_signatures(SMALLEST)).describe().causes[0].likely is likely
 
 
 def test_a_log_cannot_spoil_the_sentence_that_names_it() -> None:

@@ -18,6 +18,23 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 WENT_WELL = sorted((HERE / "ok").glob("*.log"))
 CHUNK = 1 << 16
+SMALLEST = """
+[[signature]]
+id = "a.b"
+phase = "runtime"
+cause = "something"
+fix = "look"
+words = ["boom"]
+patterns = ['boom']
+source = "https://a"
+confidence = "high"
+example = "boom"
+
+[[signature.when]]
+patterns = ['cats']
+cause = "it was cats"
+"""
+"""A catalogue of one failure, with one narrower cause."""
 
 
 @cache

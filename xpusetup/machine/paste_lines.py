@@ -377,7 +377,6 @@ class Pasted:
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
     lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
     `hosts`: what the machine around a container has,
-    `outside`: a line by which the host of a container lists the GPU,
     `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
@@ -423,7 +422,6 @@ class Pasted:
     inside: str = ""
     hosts: list[Pasted] = field(default_factory=list)
     by_lxc: bool = False
-    outside: str = ""
     lost: list[str] = field(default_factory=list)
     fakes: list[str] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)

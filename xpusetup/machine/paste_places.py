@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xpusetup.machine.paste_lines import CONTAINER, TOOLS, Pasted
-from xpusetup.machine.works import is_gpu_line
 
 Place = Literal["", "host", "container", "guest", "other"]
 """Not told, the machine around a container or guest, a container, a virtual machine, a machine that works."""
@@ -186,8 +185,6 @@ def _share(got: Pasted, other: Pasted, wanted: Place, place: Place) -> None:
     if place == "other" or (wanted == "guest" and place != "container"):
         return
     got.everything = [*other.everything, *got.everything]
-    if wanted == "container":
-        got.outside = got.outside or next(filter(is_gpu_line, [*other.sycl, *other.clinfo]), "")
     got.windows = got.windows or other.windows
     got.described = got.described or other.described
     for name in OF_THE_KERNEL:

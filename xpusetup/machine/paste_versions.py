@@ -6,13 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from xpusetup.machine.facts import Shown
-from xpusetup.machine.versions import DRIVER_PACKAGES, LOADERS
-from xpusetup.machine.works import is_gpu_line
+from xpusetup.machine.versions import LOADERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from xpusetup.machine.paste_lines import Pasted
 
 
 FIRST_WITH: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -90,41 +87,6 @@ CRASHES = re.compile(
 )
 
 
-BLIND = re.compile(
-    r"(?i)\b(?:detects?|finds?|sees?|lists?|shows?) no (?:\w+ )?(?:devices?|gpus?|platforms?)\b"
-    r"|\b(?:does not|doesn't|cannot|can't)"
-    r" (?:detect|find|see|list|recogni[sz]e)\b.{0,40}\b(?:gpus?|devices?|graphics)\b"
-)
-"""Words that say that a program finds no GPU."""
-
-
-def works_outside(got: Pasted) -> dict[str, Shown]:
-    """Tell of a container with node and rights that lists no GPU where its host does: its own driver differs."""
-    there = next((f"{name} {got.packages[name]}" for name in DRIVER_PACKAGES if name in got.packages), "")
-    listed = any(map(is_gpu_line, [*got.sycl, *got.clinfo])) or bool(got.seen)
-    told = (
-        got.no_platform
-        or bool(got.sycl)
-        or "fails" in got.said
-        or any(BLIND.search(line[:LONGEST]) for line in got.everything)
-    )
-    blind = told and not listed
-    allowed = bool(got.nodes) and got.uid == 0 and "microsoft" not in got.kernel.lower()
-    if not got.outside or not there or not blind or not allowed:
-        return {}
-    means = (
-        "The host lists the GPU, and the container has its node and may open it: what differs is the driver in"
-        " user space"
-        f" inside ({there}), which is older than this GPU or this kernel, or has dropped this GPU again"
-    )
-    mend = (
-        "Take an image with a newer driver, or install the host's release of it inside (dpkg -l | grep -E"
-        " 'opencl|level-zero|libze|igc' in both places shows it); for graphics before Gen12 at most 24.31, or"
-        " its legacy packages."
-    )
-    return {"umd.gives_up": Shown(line=got.outside[:160], means=means, mend=mend, same=["ocl.no_platform"])}
-
-
 def loader_before(lines: Sequence[str], packages: Mapping[str, str]) -> dict[str, Shown]:
     """Tell of a loader that lacks a function which came later: older than what calls it."""
     found = next(filter(None, (LACKS.match(line[:LONGEST]) for line in lines)), None)
@@ -141,12 +103,10 @@ def loader_before(lines: Sequence[str], packages: Mapping[str, str]) -> dict[str
     least = f" ({first} or newer)" if first else ""
     mend = (
         f"Update the loader{least}: libze1 (Debian, Ubuntu), level-zero (Intel's repositories, RHEL, SUSE),"
-        f" oneapi-level-zero"
-        " (Fedora), level-zero-loader (Arch); its releases are at github.com/oneapi-src/level-zero. In Windows"
-        " it comes with Intel's"
-        " graphics driver (ze_loader.dll). Where the package is new enough, another one is found before it:"
-        " ldconfig -p | grep"
-        " ze_loader, LD_LIBRARY_PATH."
+        " oneapi-level-zero (Fedora), level-zero-loader (Arch); its releases are at"
+        " github.com/oneapi-src/level-zero. In Windows it comes with Intel's graphics driver (ze_loader.dll)."
+        " Where the package is new enough, another one is found before it: ldconfig -p | grep ze_loader,"
+        " LD_LIBRARY_PATH."
     )
     told = Shown(line=found[0].strip()[:160], means=means, mend=mend, same=["import.ze_symbol", "import.undef_any"])
     return {"umd.ze_loader": told}
@@ -163,17 +123,13 @@ def loader_after(lines: Sequence[str]) -> dict[str, Shown]:
     which = f" ({driver})" if driver else ""
     means = (
         f"The loader of Level Zero is newer than the GPU's driver{which}: it asks the driver for {table}, the"
-        f" driver does not"
-        " have it, and the loader gives the driver up"
+        " driver does not have it, and the loader gives the driver up"
     )
     mend = (
         "Bring both to one age: a newer driver, or where the GPU gets none (graphics before Gen12: Windows"
-        " 31.0.101.2xxx,"
-        " Linux 24.35 legacy) the loader of the driver's time: in Windows the System32\\ze_loader.dll that the"
-        " driver installs, not"
-        " one that was built or copied beside the program; or a newer loader, which passes over what a driver"
-        " lacks (1.17.45,"
-        " 1.18.3 and newer)."
+        " 31.0.101.2xxx, Linux 24.35 legacy) the loader of the driver's time: in Windows the"
+        " System32\\ze_loader.dll that the driver installs, not one that was built or copied beside the program;"
+        " or a newer loader, which passes over what a driver lacks (1.17.45, 1.18.3 and newer)."
     )
     told = Shown(line=found[0].strip()[:160], means=means, mend=mend, same=["ze.uninitialized", "import.ze_symbol"])
     return {"umd.gives_up": told}

@@ -16,7 +16,7 @@ from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
-from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before, works_outside
+from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before
 from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
@@ -151,7 +151,7 @@ def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
         **built_elsewhere(got.everything, got.kernel),
         **hidden_cards(got.everything),
         **cards_in_use(got.everything),
-        **(outdone(got, got.hosts) or works_outside(got)),
+        **outdone(got, got.hosts),
         **what_is_shown(got.everything, showings),
         **loader_before(got.everything, got.packages),
         **loader_after(got.everything),
