@@ -173,6 +173,14 @@ def test_a_file_with_a_wrong_checksum_is_named(tmp_path: Path) -> None:
     )
 
 
+def test_a_member_without_a_name_is_no_crash(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path / "wheels", {"demo/lost.txt": b"named once"})
+    wheel.write_bytes(wheel.read_bytes().replace(b"demo/lost.txt", b"\0emo/lost.txt"))  # ends the name for a reader
+    code, document = run_inspector(tmp_path, "--wheel", wheel)
+    assert code == 1
+    assert document["ok"] is False
+
+
 @pytest.mark.parametrize(
     ("names", "said"),
     [

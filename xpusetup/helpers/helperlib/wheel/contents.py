@@ -215,6 +215,11 @@ class Scanner:
         self.tail = window[-self.keep :]
 
 
+def list_files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """Give the members that are no folders; of one whose name is empty ZipInfo.is_dir cannot be asked."""
+    return [member for member in archive.infolist() if not member.filename.endswith("/")]
+
+
 def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
     if not FILE_NAME.fullmatch(path.name):
         raise NotAWheelError(f"{path.name} is no name of a wheel")
@@ -241,7 +246,7 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
         tags=tuple(about.get_all("Tag", [])),
         requires=tuple(metadata.get_all("Requires-Dist", [])),
         record=tuple((row[0], row[1] if len(row) > 1 else "") for row in record if row),
-        members=tuple(read_member(archive, one, texts) for one in archive.infolist() if not one.is_dir()),
+        members=tuple(read_member(archive, one, texts) for one in list_files(archive)),
     )
 
 

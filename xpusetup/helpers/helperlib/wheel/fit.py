@@ -29,7 +29,7 @@ from helperlib.elf.conflicts import (
 )
 from helperlib.elf.file import MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
 from helperlib.elf.loader import Library, make_library, open_elf
-from helperlib.wheel.contents import UNREADABLE
+from helperlib.wheel.contents import UNREADABLE, list_files
 from helperlib.wheel.images import Targets, read_targets
 from helperlib.wheel.libraries import installed
 
@@ -56,7 +56,7 @@ class Archive:
         self.path = path
         self.place = place
         self.zip = zipfile.ZipFile(path)
-        self.members = {f"{place}/{installed(one.filename)}": one for one in self.zip.infolist() if not one.is_dir()}
+        self.members = {f"{place}/{installed(one.filename)}": one for one in list_files(self.zip)}
         self.troubles: dict[str, str] = {}
         self._parts: dict[str, Part | None] = {}
 
