@@ -69,15 +69,26 @@ def test_killed_at_random_points_many_times(tmp_path: Path) -> None:
     kill_often(make_super(tmp_path / "upstream", Size(modules=40, files=50_000)), tmp_path, times=200)
 
 
+def hold_all_below(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
+    """Stop a process and all below it, those too that are started or end while they are listed."""
+    top = psutil.Process(process.pid)
+    top.suspend()
+    held: list[psutil.Process] = []
+    while found := [each for each in top.children(recursive=True) if each not in held]:
+        for each in found:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                each.suspend()
+        held += found
+    return held
+
+
 def test_a_fetch_that_outlived_its_script_holds_the_store(upstream: Super, tmp_path: Path) -> None:
     """Kill the script alone: its git goes on, and the next run waits for it instead of clearing away its half pack."""
     with serve(upstream.folder, Manner(rate=60_000)) as server:
         env = upstream.environment(tmp_path / "home", server)
         process = start(upstream, tmp_path / "tree", env)
         wait_until(lambda: any((tmp_path / "home").glob(f"{STORE}/*/objects/pack/tmp_pack_*")))
-        below = psutil.Process(process.pid).children(recursive=True)
-        for each in below:  # else they may end before the next run looks: nobody hears them any more
-            each.suspend()
+        below = hold_all_below(process)  # else they may end before the next run looks: nobody hears them any more
         process.kill()
         process.wait()
         with (tmp_path / "said").open("wb") as said:
