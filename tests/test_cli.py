@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import typer.core
+import typer.main
 
 from data.machines import LAPTOP, WORKSTATION
 from data.profiles import small_text
+from xpusetup.cli import app
 
 if TYPE_CHECKING:
     from in_process import Program
@@ -179,3 +182,28 @@ def test_help(words: str, program: Program) -> None:
     ran = program(words)
     assert (ran.code, ran.err) == (0, "")
     assert "Usage: " in ran.out
+
+
+MANY = "-p sim --only vision --only=audio --set a.B=1 --target all"
+
+
+def test_what_is_a_word_already_is_taken_without_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typer makes a reader of pydantic for each option, given or not, and each costs a short command a while."""
+    read: list[Any] = []
+    module: Any = typer.core
+    original = module.build_runtime_param
+
+    def count(descriptor: Any) -> Any:
+        read.append(descriptor.annotation)
+        return original(descriptor)
+
+    monkeypatch.setattr(module, "build_runtime_param", count)
+    monkeypatch.setenv("XPUSETUP_ONLY", "torch vision")
+    build = typer.main.get_command(app).commands["build"]  # type: ignore[attr-defined]
+    found = build.make_context("build", MANY.split()).params
+    assert (found["only"], found["variables"]) == (["vision", "audio"], ["a.B=1"])
+    assert (found["target"], found["jobs"], found["rev"], found["json"]) == ("all", 0, [], False)
+    assert read == [bool], "that of --help, which Typer adds by itself"
+    found = build.make_context("build", ["--jobs", "3"], auto_envvar_prefix="XPUSETUP").params
+    assert (found["jobs"], found["only"]) == (3, ["torch", "vision"])
+    assert int in read

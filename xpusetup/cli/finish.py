@@ -8,6 +8,7 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from typer.core import TyperCommand
@@ -36,8 +37,35 @@ def name_values(parameters: Iterable[Any]) -> None:
         )
 
 
+class _AsGiven:
+    """How an option takes its value: one that has its type already as it is, any other as Typer reads it.
+
+    Typer makes a reader of pydantic for each option, also for those that were left out: a fifth of a short command.
+    """
+
+    def __init__(self, kind: Any, read: Callable[[], Any]) -> None:
+        self._kind = kind
+        self._read = read
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        """Give the value of an option; Typer calls this."""
+        words = value if isinstance(value, list | tuple) else ()
+        if self._kind == list[str] and (value is None or words) and all(type(each) is str for each in words):
+            return list(words)
+        if value is None or type(value) is self._kind:
+            return value
+        return self._read().coerce(value, param=param, ctx=ctx)
+
+
 class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
+
+    def __init__(self, *given: Any, **words: Any) -> None:
+        """Make it as Typer does."""
+        super().__init__(*given, **words)
+        options: list[Any] = self.params
+        for each in options:
+            each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, each.get_runtime_param)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
