@@ -64,7 +64,7 @@ class Command(TyperCommand):
         """Make it as Typer does."""
         super().__init__(*given, **words)
         options: list[Any] = self.params
-        for each in options:
+        for each in (option for option in options if hasattr(option, "get_runtime_param")):  # Typer before 0.29: none
             each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, each.get_runtime_param)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

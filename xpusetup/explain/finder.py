@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import ahocorasick
 from pydantic import Field, model_validator
 
 from xpusetup.base.values import Strict, parse_toml
@@ -18,7 +19,7 @@ from xpusetup.explain.gone import Gone, refine_gone
 from xpusetup.explain.parts import Kind, Part, refine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.explain.blocks import Block
 
@@ -84,7 +85,6 @@ class Signature(Strict):
     commands: list[str] = []
     results: list[str] = []
     words: list[str] = []
-    local: list[str] = []
     patterns: list[str] = []
     never: str = ""
     unless: str = ""
@@ -226,22 +226,9 @@ def cut_speech(low: bytes, start: int, end: int) -> Speech:
     return Speech(b"\n".join([line for _place, line in said]), list(starts), [place for place, _line in said])
 
 
-# Where in a block a signature can match at all: plain searches, which C does at gigabytes a second.
-#
-# A few hundred words would still be too many, so those that share a root are looked for by it, and told apart
-# in the lines where it is found. A root is common in what compilers say when they fail, and rare in what they
-# say otherwise.
+# Where in a block a signature can match at all: all words at once, by one automaton (Aho and Corasick's).
 
 
-ROOTS = (
-    *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
-    *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
-    *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
-    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset", "780000", "700000"),
-    *("requ", "reso", "river", "onnect", "lnk1", "ommand", "icat"),
-    *("ion", " in", "loc", "ble", "pro", "ode", "mpi", "ted", "too", " fi", "out", "ize", "ent", "000", "oot", "der"),
-    *("eed", "ce_", "oup", "ly ", "cor", "bad", "its", "conf"),
-)
 GENERAL = (
     *(
         "rror:",
@@ -338,12 +325,6 @@ GENERAL_LOCAL = (
     ),
     "chyba",
 )
-SCRIPTS = {"latin": b"\xc2\xc3\xc4\xc5", "cyrillic": b"\xd0\xd1", "cjk": bytes(range(0xE3, 0xEE))}
-"""The bytes with which the letters of a script begin in UTF-8."""
-
-ENGLISH = bytes(range(0xC0)) + b"\xe2"
-"""ASCII, and the quotes, dashes and bars that tools use in English too."""
-
 ANY = -1
 """Stands for any error among the numbers of signatures."""
 PERHAPS = -2
@@ -351,130 +332,104 @@ PERHAPS = -2
 CLEARED = -3
 """This less a signature's number stands for words after which its failure is none: another try went well."""
 
-NAMES = b"rror"
-SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"[", b"\r", b"\n", b""}
-"""What follows this root where it is said; in flags (-Werror=), names of files and classes it is something else."""
+NAMES = "rror"
+SAID = {":", "(", " ", "]", "_", "*", "|", "!", ".", ",", "[", "\r", "\n", ""}
+"""What follows this where it is said; in flags (-Werror=), names of files and classes it is something else. A word that
+holds it counts only in a line in which it is said."""
 
-PIECE = 28_000
-"""bytes.find is fastest below 30,000 bytes (CPython picks its method by size)."""
-
-LONGEST = 64
 NEAR = 2000
+MARGIN = 64
+"""Of a very long line the bytes that are read around a word, and before them."""
 CMAKE = ("cmake error", "cmake warning")
 CMAKE_PHASES = ("submodule", "configure")
 
-Words = dict[bytes, set[int]]
-"""By word, the numbers of the signatures that it may mean."""
+Words = dict[str, dict[str, set[int]]]
+"""The numbers of the signatures that a word may mean, by what else has to be in its line (empty: nothing).
 
-
-@dataclass(frozen=True)
-class Group:
-    """The words that share a root."""
-
-    words: Words
-
-    @cached_property
-    def texts(self) -> list[tuple[str, set[int]]]:
-        """The words byte by byte as text, in which Python looks for a short one in a quarter of the time."""
-        return [(word.decode("latin-1"), numbers) for word, numbers in self.words.items()]
-
-    def numbers_in(self, line: bytes) -> set[int]:
-        """Give the numbers of the signatures whose words are in a line."""
-        text = line.decode("latin-1")
-        return set().union(*[numbers for word, numbers in self.texts if word in text])
-
-
-Groups = dict[bytes, Group]
-"""By what is looked for first."""
+Words are UTF-8 read as Latin-1: one character a byte, so that a block needs no decoding.
+"""
 
 
 @dataclass(frozen=True)
 class Finder:
-    """What to look for everywhere, and what only where there is more than ASCII."""
+    """What to look for, by word."""
 
-    plain: Groups
-    local: Mapping[str, Groups]
+    words: Words
+
+    @cached_property
+    def _automaton(self) -> Any:
+        made = ahocorasick.Automaton()
+        for word in {*self.words, NAMES}:
+            made.add_word(word, word)
+        made.make_automaton()
+        return made
 
     def find(self, block: Block) -> Mapping[int, set[int]]:
         """Give, by where their line begins, the numbers of signatures that are worth a try there."""
         low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)
-        found: dict[int, set[int]] = defaultdict(set)
-        tried = set[tuple[int, int]]()
-        for place, group in self._places(speech.text):
-            begin, end = line_around(low, speech.origin(place))
-            if (begin, id(group)) in tried:
+        text = speech.text.decode("latin-1")
+        seen = defaultdict[tuple[int, int], set[str]](set)
+        names = list[tuple[int, str]]()
+        line = (-1, -1)
+        for last, word in self._automaton.iter(text):
+            if NAMES in word:
+                names.append((last, word))
                 continue
-            tried.add((begin, id(group)))
-            if numbers := group.numbers_in(low[begin : end + 1]):
-                found[begin] |= numbers
-        return found
+            place = speech.origin(last)
+            if not line[0] <= place <= line[1]:
+                line = line_around(low, place)
+            seen[line].add(word)
+        for last in (last for last, word in names if word == NAMES and text[last + 1 : last + 2] in SAID):
+            place = speech.origin(last)
+            line = line_around(low, place)
+            first = bisect_left(names, (last - place + line[0], ""))
+            seen[line].update(
+                word for _last, word in names[first : bisect_right(names, (last - place + line[1] + 1, ""))]
+            )
+        found = {line[0]: self._numbers(low[line[0] : line[1] + 1], words) for line, words in seen.items()}
+        return {begin: numbers for begin, numbers in found.items() if numbers}
+
+    def _numbers(self, line: bytes, words: Iterable[str]) -> set[int]:
+        """Give the numbers of the signatures that these words of a line may mean."""
+        text = line.decode("latin-1")
+        pairs = (pair for word in words for pair in self.words.get(word, {}).items())
+        return {number for beside, numbers in pairs if beside in text for number in numbers}
 
     def without(self, done: set[int]) -> Finder:
         """Give a finder that looks for these numbers no more."""
-        return Finder(_left(self.plain, done), {script: _left(groups, done) for script, groups in self.local.items()})
-
-    def _places(self, text: bytes) -> Iterator[tuple[int, Group]]:
-        for start in range(0, len(text), PIECE):
-            piece = text[start : start + PIECE + LONGEST]
-            for needle, group in self._wanted(piece):
-                place = piece.find(needle)
-                while 0 <= place < PIECE:
-                    if needle != NAMES or piece[place + len(NAMES) : place + len(NAMES) + 1] in SAID:
-                        yield start + place, group
-                    place = piece.find(needle, place + len(needle))
-
-    def _wanted(self, piece: bytes) -> Iterator[tuple[bytes, Group]]:
-        yield from self.plain.items()
-        if not piece.isascii():
-            leads = piece.translate(None, ENGLISH)
-            for script, groups in self.local.items():
-                if any(lead in leads for lead in SCRIPTS[script]):
-                    yield from groups.items()
+        left = (
+            (word, {beside: numbers - done for beside, numbers in meant.items() if numbers - done})
+            for word, meant in self.words.items()
+        )
+        return Finder({word: meant for word, meant in left if meant})
 
 
 def line_around(data: bytes, place: int) -> tuple[int, int]:
     """Give where the line of a place begins and ends; of a very long one what is near."""
     begin = data.rfind(b"\n", max(0, place - NEAR), place) + 1
     end = data.find(b"\n", place, place + NEAR)
-    return begin or max(0, place - place % NEAR - LONGEST), end if end >= 0 else place + NEAR
+    return begin or max(0, place - place % NEAR - MARGIN), end if end >= 0 else place + NEAR
 
 
 def make_finder(signatures: Sequence[Signature]) -> Finder:
-    """Sort the words of all signatures by what to look for first."""
-    plain: Groups = {}
-    local: dict[str, Groups] = {script: {} for script in SCRIPTS}
+    """Sort the words of all signatures, and those of any error."""
+    words: Words = {}
     for number, signature in enumerate(signatures):
         cmake = CMAKE if signature.phase in CMAKE_PHASES else ()
-        for text in (*signature.words, *cmake):
-            _add(plain, text, number)
-        for text in signature.cleared:
-            _add(plain, text, CLEARED - number)
-        for text in signature.local:
-            _add(local[_script(text)], text, number)
-    for text in GENERAL:
-        _add(plain, text, ANY)
-    for text in SOFT:
-        _add(plain, text, PERHAPS)
-    for text in GENERAL_LOCAL:
-        _add(local[_script(text)], text, ANY)
-    return Finder(plain, local)
+        _add(words, (*signature.words, *cmake), number)
+        _add(words, signature.cleared, CLEARED - number)
+    _add(words, (*GENERAL, *GENERAL_LOCAL), ANY)
+    _add(words, SOFT, PERHAPS)
+    return Finder(words)
 
 
-def _script(text: str) -> str:
-    data = text.encode()
-    return next((script for script, leads in SCRIPTS.items() if any(lead in data for lead in leads)), "latin")
+def _add(words: Words, texts: Iterable[str], number: int) -> None:
+    for text in texts:
+        first, _, beside = text.partition("|")
+        meant = words.setdefault(_read(first), {})
+        meant.setdefault(_read(beside), set()).add(number)
 
 
-def _add(groups: Groups, text: str, number: int) -> None:
-    first, _, second = text.partition("|")
-    root = next((root for root in ROOTS if root in first), first)
-    groups.setdefault(root.encode(), Group({})).words.setdefault((second or first).encode(), set()).add(number)
-
-
-def _left(groups: Groups, done: set[int]) -> Groups:
-    left = {
-        root: {word: numbers - done for word, numbers in group.words.items() if numbers - done}
-        for root, group in groups.items()
-    }
-    return {root: Group(words) for root, words in left.items() if words}
+def _read(text: str) -> str:
+    return text.encode().decode("latin-1")
