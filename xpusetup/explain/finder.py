@@ -369,25 +369,24 @@ class Finder:
         low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)
         text = speech.text.decode("latin-1")
-        seen = defaultdict[tuple[int, int], set[str]](set)
+        seen, ends = defaultdict[int, set[str]](set), dict[int, int]()
         names = list[tuple[int, str]]()
-        line = (-1, -1)
+        begin = end = -1
         for last, word in self._automaton.iter(text):
             if NAMES in word:
                 names.append((last, word))
                 continue
             place = speech.origin(last)
-            if not line[0] <= place <= line[1]:
-                line = line_around(low, place)
-            seen[line].add(word)
+            if not begin <= place <= end:
+                begin, end = line_around(low, place)
+                ends[begin] = end
+            seen[begin].add(word)
         for last in (last for last, word in names if word == NAMES and text[last + 1 : last + 2] in SAID):
             place = speech.origin(last)
-            line = line_around(low, place)
-            first = bisect_left(names, (last - place + line[0], ""))
-            seen[line].update(
-                word for _last, word in names[first : bisect_right(names, (last - place + line[1] + 1, ""))]
-            )
-        found = {line[0]: self._numbers(low[line[0] : line[1] + 1], words) for line, words in seen.items()}
+            begin, ends[begin] = line_around(low, place)
+            inside = slice(*(bisect_left(names, (last - place + at, "")) for at in (begin, ends[begin] + 1)))
+            seen[begin].update(word for _last, word in names[inside])
+        found = {begin: self._numbers(low[begin : ends[begin] + 1], words) for begin, words in seen.items()}
         return {begin: numbers for begin, numbers in found.items() if numbers}
 
     def _numbers(self, line: bytes, words: Iterable[str]) -> set[int]:
