@@ -40,6 +40,7 @@ SURE = re.compile(
     r"|tests:\d+ passed:\d+ .*\bfailed:0\b|^Tests: +(?:\d+ (?:skipped|todo), )?\d+ passed, \d+ total"
     r"|^\d+ passing \(|^Executed \d+ out of \d+ tests?: \d+ tests? pass|\bBuild completed successfully, \d+ total"
     r"|^\[INFO\] BUILD SUCCESS\b|^Finished `?[\w-]+`? .*target\(s\) in [\d.]+|^ok\s+\S+\s+[\d.]+s\b"
+    r"|^Result: PASS$|^[ℹ#] fail 0$"
     r"|^congratulations :\)|^nox > Session \S+ was successful"
     r"|^Installed \S+-\d\S* to /|^== COMPLETED: Installation ended successfully|^All requested installations completed"
     r"|^added \d+ packages?\b.* in \d|^\W*Done in [\d.]+ ?m?s\b|^(?:Installed|Audited) \d+ packages? in [\d.]+"

@@ -37,6 +37,7 @@ HARMLESS = re.compile(
     r"|\bLOG:\s+invalid record length at \S+: (?:wanted|expected at least) \d+, got 0$"
     r"|^(?:s?ccache )?(?:\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|icp?x)(?:-\d+)? (?=.*-[co] )(?!.*\berror: )"
     r"|^\S+\.(?:c|cc|cpp|cxx|h|hpp): In (?:member )?function [^\n]*:$"
+    r"|^<LOADER>\[INFO\]: failed to load adapter '\S*adapter_(?:cuda|hip|native_cpu|mock|offload)\."
     r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
