@@ -215,14 +215,18 @@ def is_path(name: str) -> bool:
 
 
 @cache
+def _load_shipped(name: str) -> Profile:
+    return load_profile(name)
+
+
 def every_profile() -> tuple[Profile, ...]:
     """Load the profiles that ship with the program."""
-    return tuple(load_profile(name) for name in profile_names())
+    return tuple(_load_shipped(name) for name in profile_names())
 
 
 def shipped() -> tuple[Profile, ...]:
     """Load the releases that ship with the program."""
-    return tuple(profile for profile in every_profile() if profile.name.startswith("torch-"))
+    return tuple(_load_shipped(name) for name in profile_names() if name.startswith("torch-"))
 
 
 # The newest release that fits this machine: what is meant where no profile is named.
