@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -56,7 +55,7 @@ def test_two_lanes() -> None:
 
 
 def test_a_compile_follows_its_curve() -> None:
-    build = Build(replace(KNOWN, curves={"b": FIRST}))
+    build = Build(KNOWN._replace(curves={"b": FIRST}))
     time = build.run("v", "p", "f", "g")
     build.say("start", "b", time)
     half = FIRST.marks[PARTS // 2] * 2  # twice as slow as the last time

@@ -165,6 +165,10 @@ class Mode:
     skips: tuple[str, ...] = ()
 
 
+NONE = "none"
+"""Among device targets the word that asks torch-xpu-ops for generic code alone."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Target:
     """What a plan builds for.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT, Request, Step, Target
+from xpusetup.base.model import NONE, ROOT, Request, Step, Target
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
-from xpusetup.machine.gpus import NONE
 from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.manifest import read_history
@@ -212,7 +211,7 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
     todo = {status.id for status in seen.statuses() if status.state != "done"}
     known = read_history(seen.root.path, profile.name)
     expected = int(profile.disk_gib * GIB) if profile.disk_gib is not None else None
-    history = replace(known, disk=expected if known.disk is None else known.disk)
+    history = known._replace(disk=expected if known.disk is None else known.disk)
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
 

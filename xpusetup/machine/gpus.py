@@ -13,6 +13,7 @@ from packaging.version import Version
 from pydantic import Field
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import NONE
 from xpusetup.base.values import Name, Ocloc, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
 """Families that i915 never drove."""
-NONE = "none"
-"""The word that asks torch-xpu-ops for generic code alone."""
 
 
 class _Release(Strict):

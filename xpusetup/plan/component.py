@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import Step
+from xpusetup.base.model import NONE, Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
 from xpusetup.plan.compile import (
@@ -328,8 +328,6 @@ def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ..
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
     if not part.inspect.xpu or not arch:
         return (*xpu, *alone, *abi)
-    from xpusetup.machine.gpus import NONE  # noqa: PLC0415 - builds for no GPU need no table of them
-
     return (*xpu, *alone, *abi, *(("--arch", ",".join(arch)) if tuple(arch) != (NONE,) else ()))
 
 

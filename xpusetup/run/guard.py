@@ -6,10 +6,10 @@ import base64
 import csv
 import re
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -44,8 +44,7 @@ WINDOW = 300.0
 """Seconds between two installations up to which they count as one command's."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kept:
+class Kept(NamedTuple):
     """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns).
 
     `editable`: the folder that it is linked to; that list may change then, as long as it is linked there. `scripts` are
@@ -59,11 +58,10 @@ class Kept:
     size: int = 0
     changed: int = 0
     editable: str = ""
-    scripts: Mapping[str, str] = field(default_factory=dict)
+    scripts: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Conflict:
+class Conflict(NamedTuple):
     """A distribution that must not come beside `of`."""
 
     name: str
@@ -71,8 +69,7 @@ class Conflict:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Guard:
+class Guard(NamedTuple):
     """What was left in an environment, whose packages lie in `packages`."""
 
     packages: str
@@ -80,8 +77,7 @@ class Guard:
     conflicts: tuple[Conflict, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Distribution:
+class Distribution(NamedTuple):
     """A distribution as it stands now. `installed` is in seconds since the epoch, `requested`: asked for by name."""
 
     name: str
@@ -92,8 +88,7 @@ class Distribution:
     installed: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(NamedTuple):
     """One distribution that is not as it was: `was` None: it was not there, `now` None: it is gone.
 
     `of` is the guarded distribution that suffers: itself, or the one that it conflicts with.
@@ -106,8 +101,7 @@ class Change:
     why: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Replaced:
+class Replaced(NamedTuple):
     """A change and who made it: `when` in seconds since the epoch, `by` an installer, `culprit` as name and version."""
 
     name: str

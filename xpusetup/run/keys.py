@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -96,8 +96,7 @@ def _short(text: str) -> str:
 # Keys and stamps: when a step is done. The same rules stand in `helpers/step.sh`; a test holds both together.
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """A file that a step left behind: its hash, size in bytes, and its times as `stat` prints them.
 
     `changed` is when its contents were last written, which anyone can set; `touched` when anything of it was, which the
@@ -112,8 +111,7 @@ class Made:
     inode: int = 0
 
 
-@dataclass(frozen=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What a finished step wrote down: its key, and what it made."""
 
     key: str

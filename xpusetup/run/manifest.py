@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -262,7 +262,7 @@ def read_history(root: Path, profile: str) -> History:
     found = []
     for path in (root, *others):
         history, disk = parse_journal(files.read_text(path / JOURNAL) or ""), read_document(path / DISK).get("bytes")
-        found.append(replace(history, disk=disk if isinstance(disk, int) else None))
+        found.append(history._replace(disk=disk if isinstance(disk, int) else None))
     return merge_histories(found)
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xpusetup.machine.jobs import Load
 from xpusetup.plan.lanes import lane_of, make_startable
@@ -57,8 +57,7 @@ class Passes:
         return self.before + self.count
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A step that counted to `total` and took `seconds`; `marks`: when each hundredth of the count was done.
 
     `passes`: what it counted to each time, where it was more than once.
@@ -153,8 +152,7 @@ def parse_curve(total: object, marks: object, seconds: object, passes: object = 
 WELL = {"ran", "no-device"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class History:
+class History(NamedTuple):
     """What a root tells of its builds: last seconds and greatest load of each step, the bytes on disk at the end.
 
     `curves`: how the steps that compile counted when they had the most to do.
@@ -162,8 +160,8 @@ class History:
 
     seconds: Mapping[str, float]
     disk: int | None = None
-    loads: Mapping[str, Load] = field(default_factory=dict)
-    curves: Mapping[str, Curve] = field(default_factory=dict)
+    loads: Mapping[str, Load] = {}
+    curves: Mapping[str, Curve] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +179,7 @@ class Estimate:
     unknown: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A line of the journal, as far as estimates need it."""
 
     step: str
