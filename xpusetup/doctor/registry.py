@@ -95,6 +95,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("umd.variable_needed"),
     _by_lines("umd.opencl_elsewhere"),
     _by_lines("umd.device_choice"),
+    _by_lines("umd.video"),
     _by_lines("tool.contradicted"),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),

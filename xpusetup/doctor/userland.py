@@ -242,12 +242,25 @@ def check_opencl(question: Question) -> Answer | None:
         return None
     place = variable(question, "OCL_ICD_VENDORS")
     if place and not place.startswith("/etc/"):
-        return Answer("warn", f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at")
+        return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
         return Answer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
+
+
+def _elsewhere(place: str, *, blind: bool) -> Answer:
+    """Give what a loader's own folder of drivers means; `blind`: OpenCL lists nothing, and the system's may be well."""
+    words = {
+        "means": "OpenCL's loader looks for drivers in that folder alone, which conda's package sets: what is registered "
+        "in /etc/OpenCL/vendors is passed over",
+        "mend": "Unset it in this shell (and look in ~/.bashrc and the environment's etc/conda/activate.d), or let it "
+        "name /etc/OpenCL/vendors.",
+        "commands": "unset OCL_ICD_VENDORS OCL_ICD_VENDORS_RESET OCL_ICD_FILENAMES OCL_ICD_FILENAMES_RESET\nclinfo -l",
+    }
+    seen = f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at"
+    return Answer("fail" if blind else "warn", seen, words)
 
 
 def check_only_opencl(question: Question) -> Answer | None:

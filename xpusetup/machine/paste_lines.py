@@ -124,7 +124,7 @@ SAID = re.compile(
 )
 DRIVER_SAID = re.compile(
     r"^\s*(?:kernel: )?(?:(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: |(?:i915|xe): probe of \d"
-    r"|\[drm\] Initialized (?:i915|xe) )"
+    r"|\[drm\] Initialized (?:i915|xe) |Fence expiration time out (?:i915|xe)-)"
 )
 TIMED = re.compile(
     r"^(?:\w{3} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* (?:\S+ kernel:)?)\s*"

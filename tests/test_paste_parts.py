@@ -1,0 +1,115 @@
+"""doctor --paste: parts that a listing shows to be missing, too old, or of another release of the system."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from test_paste_shown import A770, I915, NONE, ZE, causes, findings
+from xpusetup.commands.paste import read_paste
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+COUNT = "UserWarning: XPU device count is zero! (Triggered internally at XPUFunctions.cpp:56.)\n"
+OUTSIDE = f"jo@box:~$ sycl-ls\n{ZE.format(0, 'Arc(TM) A750 Graphics')}"
+ENV = "/home/jo/miniforge3/envs/llm/lib/libstdc++.so.6"
+ICD = "ii  intel-opencl-icd  {}  amd64  Intel graphics compute runtime for OpenCL\n"
+BLIND = "jo@box:~$ sycl-ls\n[opencl:cpu][opencl:0] Intel(R) OpenCL, Intel(R) Core(TM) i7 OpenCL 3.0\n"
+GREPPED = (
+    "jo@box:~$ dpkg -l | grep -i level-zero\njo@box:~$ id\nuid=1000(jo) gid=1000(jo) groups=1000(jo),109(render)\n"
+)
+UNMET = " {} : Depends: {} (>= {}) but {} is installed\n"
+VIRTIO = "Ubuntu 24.04 cloud image\n$ sudo dmesg | grep {}\n[    3.1] {}: Unknown symbol {} (err -2)\n"
+MEI = "# CONFIG_INTEL_MEI_GSC is not set\n# CONFIG_INTEL_MEI_PXP is not set\n"
+I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        (f"{OUTSIDE}{COUNT}{ENV}.0.29\n/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30\n", "setvars.conda_libstdcxx"),
+        (
+            f"{OUTSIDE}{COUNT}{ENV}.0.28\nii  libstdc++6:amd64  14.2.0-4ubuntu2  amd64  GNU library\n",
+            "setvars.conda_libstdcxx",
+        ),
+        (
+            f"{OUTSIDE}(llm) jo@box:~$ strings {ENV} | grep GLIBCXX\nGLIBCXX_3.4\nGLIBCXX_3.4.28\nGLIBCXX_3.4.29\n"
+            f"(llm) jo@box:~$ python t.py\n{COUNT}",
+            "setvars.conda_libstdcxx",
+        ),
+        (
+            f"{OUTSIDE}{COUNT}Description: Ubuntu 24.04.1 LTS\nlibstdcxx-ng  11.2.0  h1234567_1\n",
+            "setvars.conda_libstdcxx",
+        ),
+        (BLIND + ICD.format("21.37.20939") + GREPPED, "umd.ze_intel_gpu"),
+        (
+            f"{BLIND}[jo@fed ~]$ rpm -qa | grep level-zero\n[jo@fed ~]$ rpm -q intel-opencl\nintel-opencl-23.43.1-1.fc40\n",
+            "umd.ze_intel_gpu",
+        ),
+        (
+            BLIND + ICD.format("23.30.26918.50") + "dpkg-query: no packages found matching intel-level-zero-gpu\n",
+            "umd.ze_intel_gpu",
+        ),
+        (UNMET.format("intel-igc-core-2", "libc6", "2.38", "2.36-9+deb12u9"), "sys.glibc"),
+        (UNMET.format("libze1", "libstdc++6", "13.1", "12.3.0-1ubuntu1~22.04"), "sys.glibc"),
+        (UNMET.format("libigdgmm12", "libc6", "2.34", "2.31-0ubuntu9.16"), "sys.glibc"),
+        (VIRTIO.format("i915", "i915", "drm_dp_dpcd_read"), "kmd.other_kernel"),
+        (VIRTIO.format("xe", "xe", "drm_buddy_block_trim"), "kmd.other_kernel"),
+        (
+            f"$ zgrep MEI /proc/config.gz\n{MEI}HuC firmware: i915/dg2_huc_gsc.bin\n  status: INIT FAIL\n",
+            "kmd.other_kernel",
+        ),
+        ("[   14.2] i915 0000:03:00.0: [drm] HuC: timed out waiting for MEI GSC\n", "kmd.other_kernel"),
+        (f"$ lspci -nnk\n{A770}{I915}$ vainfo\n{I965}", "umd.video"),
+        (f"the card is an Arc A380\n$ vainfo\n{I965}", "umd.video"),
+        (
+            "$ vainfo\nlibva info: Trying to open /usr/lib/dri/iHD_drv_video.so\nlibva info: va_openDriver() returns -1\n",
+            "umd.video",
+        ),
+        (f"$ printenv | grep OCL\nOCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n$ clinfo\n{NONE}", "umd.opencl_icd"),
+        (
+            "$ uname -r\n6.8.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",
+            "known.bad",
+        ),
+        (
+            "$ uname -r\n6.8.4-arch1-1\n$ clinfo\n" + NONE + ICD.format("24.09.28717.12"),
+            "known.bad",
+        ),
+    ],
+)
+def test_a_part_is_the_cause(text: str, cause: str) -> None:
+    assert causes(text)[0] == cause
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{OUTSIDE}{ENV}.0.29\n/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30\n>>> torch.xpu.is_available()\nTrue\n",
+        f"{OUTSIDE}{ENV}.0.33\n/usr/lib/x86_64-linux-gnu/libstdc++.so.6.0.30\n",
+        ICD.format("25.18.33578") + "ii  libze-intel-gpu1  25.18.33578  amd64  driver\n" + GREPPED,
+        f"{MEI}CONFIG_DRM_I915=m\n",
+        "$ vainfo\nDriver version: Intel i965 driver for Intel(R) Haswell Mobile - 2.4.1\n",
+        "$ vainfo\niHD_drv_video.so\nDriver version: Intel iHD driver for Intel(R) Gen Graphics - 24.1.0\n",
+        f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n{OUTSIDE}",
+        "$ uname -r\n6.9.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",
+    ],
+)
+def test_what_is_well_or_says_nothing_is_no_cause(text: str) -> None:
+    assert causes(text) == []
+
+
+def test_what_mends_opencls_variable_is_to_unset_it() -> None:
+    found = findings(f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n$ clinfo\n{NONE}")["umd.opencl_icd"]
+    assert found.fix.commands[0][1][0].startswith("unset OCL_ICD_VENDORS")
+
+
+def test_an_error_that_the_title_says_too_is_explained_where_it_ends_the_import(tmp_path: Path) -> None:
+    """The first line that tells of it is the title then, and not the one with which the import ended."""
+    end = "ImportError: /home/jo/envs/a/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so: undefined symbol: "
+    text = f"undefined symbol: iJIT_NotifyEvent since yesterday\n\n$ python -c 'import torch'\n{end}iJIT_NotifyEvent\n"
+    file = tmp_path / "post"
+    file.write_text(text)
+    found = {each.id: each for each in read_paste([str(file)]).explain(tuple(findings(text).values()))}
+    assert "MKL" in found["torch.import"].why
