@@ -84,7 +84,7 @@ DEVICE = re.compile(
 )
 FIELD = re.compile(r"^[\s|*+•-]{0,12}([A-Za-z][\w ./()-]{1,44}?)\s{0,40}[:=|]\s{0,40}(\S.*)$")
 RELEASE = re.compile(r"^(PRETTY_NAME|NAME|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME)=(.*)$")
-UNAME = re.compile(r"^Linux\s\S+\s(\d+\.\d+\S*)\s")
+UNAME = re.compile(r"^Linux\s(?!Mint )\S+\s(\d\.\d+[^\s,]*)\s")
 KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
 MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
 IDENTITY = re.compile(r"\buid=(\d+)(?:\(([^)]*)\))?(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")

@@ -31,6 +31,7 @@ from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, 
 from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
+from xpusetup.machine.paste_variables import variable_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -340,11 +341,11 @@ class Reader(TorchReader):
         if lines.SETVARS.search(line):
             self.got.variables.setdefault("SETVARS_COMPLETED", "1")
             return "setvars.sh"
-        found = lines.FILTERED.search(line) or lines.VARIABLE.match(line)
-        if found is None or (f"{found[1]}=" not in line and found[1] not in self.watched):
+        name, value = variable_in(line, self.command, self.shown_lines)
+        if not name or (f"{name}=" not in line and name not in self.watched):
             return ""
-        if found[1] in self.watched:
-            self.got.variables.setdefault(found[1], found[2].strip().strip("\"'"))
+        if name in self.watched:
+            self.got.variables.setdefault(name, value)
         return "environment"
 
     def _library(self, line: str) -> str:
