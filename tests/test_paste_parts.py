@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_paste_shown import A770, I915, NONE, ZE, causes, findings
+from test_paste_shown import A770, CPU, I915, LOADER, NONE, ZE, causes, findings, read
 from xpusetup.commands.paste import read_paste
 
 if TYPE_CHECKING:
@@ -23,6 +23,11 @@ GREPPED = (
 UNMET = " {} : Depends: {} (>= {}) but {} is installed\n"
 VIRTIO = "Ubuntu 24.04 cloud image\n$ sudo dmesg | grep {}\n[    3.1] {}: Unknown symbol {} (err -2)\n"
 MEI = "# CONFIG_INTEL_MEI_GSC is not set\n# CONFIG_INTEL_MEI_PXP is not set\n"
+NO_DRI = "ls: cannot access '/dev/dri': No such file or directory\n"
+STRINGS = f"(llm) jo@box:~$ strings {ENV} | grep GLIBCXX\nGLIBCXX_3.4\nGLIBCXX_3.4.28\nGLIBCXX_3.4.29\n"
+INXI = """  Kernel: 5.15.0-91-generic arch: x86_64
+  Device-1: Intel driver: N/A bus-ID: 03:00.0 chip-ID: 8086:e20c class-ID: 0300
+"""
 I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
 
 
@@ -35,8 +40,7 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
             "setvars.conda_libstdcxx",
         ),
         (
-            f"{OUTSIDE}(llm) jo@box:~$ strings {ENV} | grep GLIBCXX\nGLIBCXX_3.4\nGLIBCXX_3.4.28\nGLIBCXX_3.4.29\n"
-            f"(llm) jo@box:~$ python t.py\n{COUNT}",
+            f"{OUTSIDE}{STRINGS}(llm) jo@box:~$ python t.py\n{COUNT}",
             "setvars.conda_libstdcxx",
         ),
         (
@@ -45,7 +49,7 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
         ),
         (BLIND + ICD.format("21.37.20939") + GREPPED, "umd.ze_intel_gpu"),
         (
-            f"{BLIND}[jo@fed ~]$ rpm -qa | grep level-zero\n[jo@fed ~]$ rpm -q intel-opencl\nintel-opencl-23.43.1-1.fc40\n",
+            f"{BLIND}[jo@fed ~]$ rpm -qa | grep level-zero\n[jo@fed ~]$ id\nintel-opencl-23.43.1-1.fc40\n",
             "umd.ze_intel_gpu",
         ),
         (
@@ -65,13 +69,42 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
         (f"$ lspci -nnk\n{A770}{I915}$ vainfo\n{I965}", "umd.video"),
         (f"the card is an Arc A380\n$ vainfo\n{I965}", "umd.video"),
         (
-            "$ vainfo\nlibva info: Trying to open /usr/lib/dri/iHD_drv_video.so\nlibva info: va_openDriver() returns -1\n",
+            "$ vainfo\nlibva info: Trying to open /lib/dri/iHD_drv_video.so\nlibva info: va_openDriver() returns -1\n",
             "umd.video",
         ),
         (f"$ printenv | grep OCL\nOCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n$ clinfo\n{NONE}", "umd.opencl_icd"),
         (
             "$ uname -r\n6.8.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",
             "known.bad",
+        ),
+        (
+            "libze-intel-gpu1 depends on libc6 (>= 2.38); however:\n  Version of libc6:amd64 on system is 2.35-0u3.\n",
+            "sys.glibc",
+        ),
+        (f"$ uname -r\n6.1.0-18-cloud-amd64\n$ lspci -nn\n{A770}$ ls /dev/dri\n{NO_DRI}", "kmd.other_kernel"),
+        (
+            f"$ dpkg -l | grep linux-modules\nii  linux-modules-5.15.0-9-generic  5.15  amd64  x\n$ ls /dev/dri\n{NO_DRI}",
+            "kmd.other_kernel",
+        ),
+        (f"$ clinfo\n{NONE}$ dpkg -l | grep -E 'opencl|icd'\n{LOADER}$ id\n", "umd.unregistered"),
+        (f"$ clinfo\n{NONE}$ pacman -Qs opencl\nlocal/ocl-icd 2.3.2-2\n", "umd.unregistered"),
+        (f"WARNING: Small BAR detected for device 0000:03:00.0\n{CPU}", "hw.small_bar"),
+        (
+            f"it uses the UHD 770 and not the A770\n{ZE.format(0, 'UHD Graphics 770')}{ZE.format(1, 'Arc(TM) A770')}",
+            "umd.device_choice",
+        ),
+        ("$ hl-smi -L\nModule ID : 0\nModuleNotFoundError: No module named 'habana_frameworks'\n", "hpu.torch_fork"),
+        (
+            "intel_extension_for_pytorch==2.1.10+xpu\nOSError: libmkl_sycl_blas.so.4: cannot open shared object file\n",
+            "runtime.libraries",
+        ),
+        (
+            "OSError: libmkl_sycl.so.3: cannot open shared object file: No such file or directory (ipex 1.13.10+xpu)\n",
+            "runtime.libraries",
+        ),
+        (
+            f"Linux Mint 21.3, it is not detected\n{INXI}",
+            "kmd.force_probe",
         ),
         (
             "$ uname -r\n6.8.4-arch1-1\n$ clinfo\n" + NONE + ICD.format("24.09.28717.12"),
@@ -113,3 +146,32 @@ def test_an_error_that_the_title_says_too_is_explained_where_it_ends_the_import(
     file.write_text(text)
     found = {each.id: each for each in read_paste([str(file)]).explain(tuple(findings(text).values()))}
     assert "MKL" in found["torch.import"].why
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "$ echo $ONEAPI_DEVICE_SELECTOR\nopencl:cpu",
+        '$env:ONEAPI_DEVICE_SELECTOR = "opencl:cpu"',
+        'os.environ["ONEAPI_DEVICE_SELECTOR"] = "opencl:cpu"',
+        'os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "opencl:cpu")',
+        'Environment="ONEAPI_DEVICE_SELECTOR=opencl:cpu"',
+        'setx ONEAPI_DEVICE_SELECTOR "opencl:cpu"',
+        "set -gx ONEAPI_DEVICE_SELECTOR opencl:cpu",
+        '"ONEAPI_DEVICE_SELECTOR": "opencl:cpu",',
+        "ONEAPI_DEVICE_SELECTOR=opencl:cpu python t.py",
+        "      - ONEAPI_DEVICE_SELECTOR=opencl:cpu",
+    ],
+)
+def test_a_variable_in_any_form(line: str) -> None:
+    assert read(f"{line}\n").environment == {"ONEAPI_DEVICE_SELECTOR": "opencl:cpu"}
+
+
+def test_a_system_named_linux_is_no_kernel() -> None:
+    system = read("Linux Mint 21.3, my card is not detected\n$ sycl-ls\n").system
+    assert system is None or system.kernel == "0"
+
+
+def test_graphics_by_the_name_of_their_chip() -> None:
+    text = "Ice Lake (Iris Plus G7) on Fedora 42: sycl-ls lists only cpu\n"
+    assert causes(f"{text}intel-compute-runtime-25.18.33578.6-1.fc42.x86_64\n") == ["hw.legacy_gpu"]

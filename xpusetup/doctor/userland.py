@@ -253,10 +253,14 @@ def check_opencl(question: Question) -> Answer | None:
 def _elsewhere(place: str, *, blind: bool) -> Answer:
     """Give what a loader's own folder of drivers means; `blind`: OpenCL lists nothing, and the system's may be well."""
     words = {
-        "means": "OpenCL's loader looks for drivers in that folder alone, which conda's package sets: what is registered "
-        "in /etc/OpenCL/vendors is passed over",
-        "mend": "Unset it in this shell (and look in ~/.bashrc and the environment's etc/conda/activate.d), or let it "
-        "name /etc/OpenCL/vendors.",
+        "means": (
+            "OpenCL's loader looks for drivers in that folder alone, which conda's package sets:"
+            " what is registered in /etc/OpenCL/vendors is passed over"
+        ),
+        "mend": (
+            "Unset it in this shell (and look in ~/.bashrc and the environment's etc/conda/activate.d),"
+            " or let it name /etc/OpenCL/vendors."
+        ),
         "commands": "unset OCL_ICD_VENDORS OCL_ICD_VENDORS_RESET OCL_ICD_FILENAMES OCL_ICD_FILENAMES_RESET\nclinfo -l",
     }
     seen = f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at"

@@ -146,7 +146,9 @@ PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
 TITLE = re.compile(
     r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4}"
-    r"|Iris(?:\(R\))? Plus Graphics)\b"
+    r"|Iris(?:\(R\))? Plus Graphics"
+    r"|(?:(?:Ice|Coffee|Comet|Kaby|Gemini|Jasper|Elkhart|Apollo) ?Lake|Skylake|Broadwell)"
+    r"(?=[^\n]{0,40}\b(?:GT\d|i-?GPU|graphics|Iris|U?HD)\b))\b"
 )
 SHORT = re.compile(
     r"(?<![\w./-])(?:([AB]\d{3}M?|B[5-7][05])|(Max 1[15]\d0|Flex 1[47]0)"

@@ -16,9 +16,13 @@ FORMS = (
     re.compile(rf"^\s*(?:set|setx) (?:-\w+ |/m )?{NAME} [\"']?{VALUE}[\"']?\s*$", re.IGNORECASE),
 )
 """PowerShell, Python, a unit of systemd, JSON, and fish or Windows' setx."""
-ECHOED = re.compile(r"^(?:sudo )?(?:echo|printenv|Write-Host) [\"']?(?:\$env:|\$\{?|%)?([A-Z_][A-Z0-9_]{1,60})[}%]?[\"']?$")
+ECHOED = re.compile(
+    r"^(?:sudo )?(?:echo|printenv|Write-Host) [\"']?(?:\$env:|\$\{?|%)?([A-Z_][A-Z0-9_]{1,60})[}%]?[\"']?$"
+)
 """A command that shows one variable."""
-RUNS = re.compile(r"\s(?:[A-Z_][A-Z0-9_]{1,60}=\S*\s+)*(?:\S*/)?(?:python|sycl-ls|clinfo|\./|torchrun|ollama|bash)\b.*$")
+RUNS = re.compile(
+    r"\s(?:[A-Z_][A-Z0-9_]{1,60}=\S*\s+)*(?:\S*/)?(?:python|sycl-ls|clinfo|\./|torchrun|ollama|bash)\b.*$"
+)
 """The program that a line starts behind its variables."""
 
 
