@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_paste_shown import A770, CPU, I915, LOADER, NONE, ZE, causes, findings, read
+from test_paste_shown import A770, CPU, I915, LOADER, NONE, XE, ZE, causes, findings, read
 from xpusetup.commands.paste import read_paste
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ STRINGS = f"(llm) jo@box:~$ strings {ENV} | grep GLIBCXX\nGLIBCXX_3.4\nGLIBCXX_3
 INXI = """  Kernel: 5.15.0-91-generic arch: x86_64
   Device-1: Intel driver: N/A bus-ID: 03:00.0 chip-ID: 8086:e20c class-ID: 0300
 """
+IHD = "/usr/lib/dri/iHD_drv_video.so"
 I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
 
 
@@ -69,7 +70,7 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
         (f"$ lspci -nnk\n{A770}{I915}$ vainfo\n{I965}", "umd.video"),
         (f"the card is an Arc A380\n$ vainfo\n{I965}", "umd.video"),
         (
-            "$ vainfo\nlibva info: Trying to open /lib/dri/iHD_drv_video.so\nlibva info: va_openDriver() returns -1\n",
+            "$ vainfo\nlibva info: Trying to open /d/iHD_drv_video.so\nlibva info: va_openDriver() returns -1\n",
             "umd.video",
         ),
         (f"$ printenv | grep OCL\nOCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n$ clinfo\n{NONE}", "umd.opencl_icd"),
@@ -83,7 +84,7 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
         ),
         (f"$ uname -r\n6.1.0-18-cloud-amd64\n$ lspci -nn\n{A770}$ ls /dev/dri\n{NO_DRI}", "kmd.other_kernel"),
         (
-            f"$ dpkg -l | grep linux-modules\nii  linux-modules-5.15.0-9-generic  5.15  amd64  x\n$ ls /dev/dri\n{NO_DRI}",
+            f"$ dpkg -l | grep linux-modules\nii  linux-modules-5.15.0-9-generic  5.15\n$ ls /dev/dri\n{NO_DRI}",
             "kmd.other_kernel",
         ),
         (f"$ clinfo\n{NONE}$ dpkg -l | grep -E 'opencl|icd'\n{LOADER}$ id\n", "umd.unregistered"),
@@ -92,6 +93,21 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
         (
             f"it uses the UHD 770 and not the A770\n{ZE.format(0, 'UHD Graphics 770')}{ZE.format(1, 'Arc(TM) A770')}",
             "umd.device_choice",
+        ),
+        (
+            "8086:46d4\nii  intel-media-va-driver:amd64  23.1.1  amd64  x\nvaInitialize failed with error code -1\n",
+            "umd.video",
+        ),
+        (f"00:02.0 VGA controller: Intel Haswell [8086:0412]\nlibva error: {IHD} init failed\n", "umd.video"),
+        (f"libva error: {IHD} has no function __vaDriverInit_1_0\n", "umd.video"),
+        ("the card is an Arc B580\nlibva info: User environment variable requested driver 'i965'\n", "umd.video"),
+        (
+            f"cmdline: i915.force_probe=!56a0 xe.force_probe=56a0\n$ clinfo\n{NONE}{A770}{XE}",
+            "kmd.xe_on_dg2_old_kernel",
+        ),
+        (
+            "3 Insufficient gpu.intel.com/i915\n$ kubectl get pods -A | grep intel-gpu-plugin\n$ \n",
+            "container.no_device",
         ),
         ("$ hl-smi -L\nModule ID : 0\nModuleNotFoundError: No module named 'habana_frameworks'\n", "hpu.torch_fork"),
         (

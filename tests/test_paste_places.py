@@ -217,7 +217,7 @@ def test_else_nothing_is_known_of_it(text: str) -> None:
 
 def test_opencl_lists_it_and_the_driver_is_there_is_a_riddle() -> None:
     there = "ii  libze-intel-gpu1  25.05.32567.19  amd64  Level Zero\n"
-    assert causes(BY_OPENCL) == ["umd.ze_init"]
+    assert causes(BY_OPENCL) == ["umd.only_opencl_gpu"]
     assert causes(BY_OPENCL + there) == []
     assert "umd.only_opencl_gpu" in warned(BY_OPENCL + there)
 
