@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_paste_shown import A770, CPU, I915, LOADER, NONE, XE, ZE, causes, findings, read
+from test_paste_shown import A770, CPU, I915, LOADER, NODE, NONE, XE, ZE, causes, findings, read
 from xpusetup.commands.paste import read_paste
 
 if TYPE_CHECKING:
@@ -95,6 +95,17 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
             "umd.device_choice",
         ),
         (
+            f"In an LXC, no VA display found\n$ ls -ln /dev/dri\n{NODE.format(993)}render:x:104:media\n",
+            "perm.container_gid",
+        ),
+        (f"jellyfin in a Proxmox LXC fails\n$ ls -l /dev/dri\n{NODE.format('postfix')}", "perm.container_gid"),
+        (f"an LXC\nunprivileged: 1\nostype: debian\nroot@media:~# ls /dev/dri\n{NO_DRI}", "container.no_device"),
+        (
+            'docker run --device /dev/dri ollama/ollama:0.6.5\nmsg="no compatible GPUs were discovered"\nan Arc A770\n',
+            "container.older_than_gpu",
+        ),
+        (f"$ clinfo\n{NONE}$ apt list --installed | grep intel-opencl\n$ uname -r\n", "umd.unregistered"),
+        (
             "8086:46d4\nii  intel-media-va-driver:amd64  23.1.1  amd64  x\nvaInitialize failed with error code -1\n",
             "umd.video",
         ),
@@ -142,6 +153,8 @@ def test_a_part_is_the_cause(text: str, cause: str) -> None:
         "$ vainfo\nDriver version: Intel i965 driver for Intel(R) Haswell Mobile - 2.4.1\n",
         "$ vainfo\niHD_drv_video.so\nDriver version: Intel iHD driver for Intel(R) Gen Graphics - 24.1.0\n",
         f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n{OUTSIDE}",
+        f"an LXC, something else fails\n{NODE.format(104)}host: render:x:993:\nrender:x:104:media\n",
+        f"docker, fails\nuid=1000(a) gid=1000(a) groups=1000(a),993\n{NODE.format(993)}render:x:104:\n",
         "$ uname -r\n6.9.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",
     ],
 )
