@@ -201,6 +201,45 @@ def test_a_system_named_linux_is_no_kernel() -> None:
     assert system is None or system.kernel == "0"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        (
+            "B580 not found by ollama\nSystem:\n  Host: box Kernel: 6.8.0-51-generic arch: x86_64\n"
+            "Graphics:\n  Device-1: Intel Battlemage G21 [Arc B580] driver: N/A bus-ID: 0b:00.0 chip-ID: 8086:e20b\n"
+        ),
+        "No GPU detected\n\nKernel: 6.6.10-76060610-generic\nGPU: Intel Device e20b\n",
+        (
+            "uname -r: 6.5.0-45-generic\n00:02.0 VGA compatible controller: Intel Corporation Meteor Lake-P [Intel Arc "
+            "Graphics] (rev 08)\nThere is no render node, level zero finds no device.\n"
+        ),
+    ],
+    ids=["inxi", "neofetch", "words"],
+)
+def test_a_kernel_and_a_gpu_as_people_show_them(text: str) -> None:
+    assert causes(text) == ["kmd.force_probe"]
+
+
+@pytest.mark.parametrize(
+    ("title", "fails"),
+    [
+        ("GPU not found", True),
+        ("OpenCL not available", True),
+        ("Arc B580 isn't detected", True),
+        ("GPU detected fine", False),
+        ("GPU not found?", False),
+    ],
+)
+def test_the_title_of_a_post_tells_too(title: str, fails: bool) -> None:
+    assert ("fails" in read(f"{title}\n\n$ uname -r\n6.1.0\n").said) == fails
+
+
+def test_opencls_variable_is_no_warning_where_it_lists_the_gpu() -> None:
+    shown = "$ clinfo -l\nPlatform #0: Intel(R) OpenCL Graphics\n `-- Device #0: Intel(R) Arc(TM) A770 Graphics\n"
+    found = findings(f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n{shown}")
+    assert found["umd.opencl_icd"].level in ("ok", "info")
+
+
 def test_graphics_by_the_name_of_their_chip() -> None:
     text = "Ice Lake (Iris Plus G7) on Fedora 42: sycl-ls lists only cpu\n"
     assert causes(f"{text}intel-compute-runtime-25.18.33578.6-1.fc42.x86_64\n") == ["hw.legacy_gpu"]

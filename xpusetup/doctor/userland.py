@@ -20,7 +20,7 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
-from xpusetup.machine.works import fails, lists_gpu, torch_works
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,7 +241,8 @@ def check_opencl(question: Question) -> Answer | None:
     if userland is None:
         return None
     place = variable(question, "OCL_ICD_VENDORS")
-    if place and not place.startswith("/etc/"):
+    listed = any(is_gpu_line(line) for line in userland.clinfo or [])
+    if place and not place.startswith("/etc/") and not listed:
         return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
         return Answer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import ONLY_XE, age_of, find_device, find_devices
 from xpusetup.machine.paste_others import other_accelerators
@@ -59,7 +60,7 @@ def of_sycl(line: str) -> str:
 
 
 def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
-    device = each.device or find_device(each.name, table)
+    device = each.device or find_device(each.name, table) or _of_chip(each, table)
     return {
         "address": each.address,
         "vendor": each.vendor,
@@ -69,6 +70,12 @@ def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
         "bar": each.bar,
         "name": "" if device else each.name,
     }
+
+
+def _of_chip(each: PastedGpu, table: GpuTable) -> str:
+    """Give the id by the processor that a name of lspci begins with, where the table has none of that name."""
+    ids = [f"[0x{device}]" for form, device in lines.CHIPS if each.vendor == "8086" and form.search(each.name)]
+    return next(iter(find_devices(ids[:1], table)), "")
 
 
 def _loads_none(got: Pasted) -> bool:

@@ -143,6 +143,10 @@ TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a
 """What a driver says that has a GPU."""
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
+FETCHED = re.compile(r"^\s*GPU ?\d?: Intel (?:Corporation )?(?:Device |\[)([0-9a-f]{4})\b")
+"""A GPU without a name, as neofetch shows it."""
+OF_KERNEL_TOO = re.compile(r"^(?:System:\s+|\s*Host: \S+ |uname -r: ?)+(?:Kernel: )?(\d\.\d{1,2}\.\d{1,3}\S*)(?=\s|$)")
+"""A kernel in a line of inxi, or after the command that shows it."""
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
 TITLE = re.compile(
     r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4}"

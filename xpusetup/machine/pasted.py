@@ -29,7 +29,7 @@ from xpusetup.machine.paste_ends import ZE_DRIVER
 from xpusetup.machine.paste_kernel import ECHOED, plain_slot
 from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
-from xpusetup.machine.paste_prose import MOST_PROSE, OF_ANOTHER, WORDY, is_prose
+from xpusetup.machine.paste_prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
 from xpusetup.machine.paste_variables import variable_in
 
@@ -65,6 +65,7 @@ class Reader(TorchReader):
         """Read one thing that was pasted, from its first line to its last."""
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
         self.got.prose.append("")
+        least = LEAST_OF_TITLE
         for line in whole_commands(clean_lines(text)):
             if not line.strip():
                 self.got.prose.append("")
@@ -79,7 +80,10 @@ class Reader(TorchReader):
             self.shown_lines += kind != "commands"
             self.rows += kind == "packages"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
-                self.got.prose.append(line if is_prose(line) else "")
+                self.got.prose.append(line if is_prose(line, least) else "")
+            if least == LEAST_OF_TITLE:
+                self.got.prose.append("")
+                least = LEAST_WORDS
             if kind:
                 self.got.kinds[kind] += 1
             else:
@@ -96,7 +100,7 @@ class Reader(TorchReader):
         for module, device in lines.FORCED.findall(line):
             self._keep(self.got.named, f"[0x{device.lower()}]")
             self.got.said_module = self.got.said_module or module
-        for device in lines.PCI_ID.findall(line):
+        for device in (*lines.PCI_ID.findall(line), *lines.FETCHED.findall(line)):
             self._keep(self.got.named, f"[0x{device.lower()}]")
         for title in lines.TITLE.findall(line):
             self._keep(self.got.named, title)
@@ -108,7 +112,7 @@ class Reader(TorchReader):
             if form.search(line):
                 self._keep(self.got.chips, f"[0x{device}]")
         self._note_releases(line)
-        if found := lines.OF_KERNEL.search(line):
+        if found := lines.OF_KERNEL.search(line) or lines.OF_KERNEL_TOO.match(line):
             self._set_kernel(found[1], line)
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
