@@ -120,6 +120,14 @@ I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
             "3 Insufficient gpu.intel.com/i915\n$ kubectl get pods -A | grep intel-gpu-plugin\n$ \n",
             "container.no_device",
         ),
+        (
+            f"Ubuntu 24.04 on Lunar Lake\n$ sudo apt install intel-opencl-icd\n$ clinfo\n{NONE}",
+            "umd.stock_ubuntu_too_old",
+        ),
+        (
+            "i7-1355U\ndocker run --device /dev/dri openvino/ubuntu20_runtime:2021.4\nclGetPlatformIDs error -1001\n",
+            "container.older_than_gpu",
+        ),
         ("$ hl-smi -L\nModule ID : 0\nModuleNotFoundError: No module named 'habana_frameworks'\n", "hpu.torch_fork"),
         (
             "intel_extension_for_pytorch==2.1.10+xpu\nOSError: libmkl_sycl_blas.so.4: cannot open shared object file\n",
@@ -153,6 +161,7 @@ def test_a_part_is_the_cause(text: str, cause: str) -> None:
         "$ vainfo\nDriver version: Intel i965 driver for Intel(R) Haswell Mobile - 2.4.1\n",
         "$ vainfo\niHD_drv_video.so\nDriver version: Intel iHD driver for Intel(R) Gen Graphics - 24.1.0\n",
         f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n{OUTSIDE}",
+        f"Ubuntu 24.04, an Arc B580\n$ sudo apt install intel-opencl-icd\n{ICD.format('25.18.1-0')}$ clinfo\n{NONE}",
         f"an LXC, something else fails\n{NODE.format(104)}host: render:x:993:\nrender:x:104:media\n",
         f"docker, fails\nuid=1000(a) gid=1000(a) groups=1000(a),993\n{NODE.format(993)}render:x:104:\n",
         "$ uname -r\n6.9.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",

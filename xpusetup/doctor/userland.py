@@ -85,6 +85,11 @@ def check_loader(question: Question) -> Answer | None:
     return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
 
 
+def _none_of(names: Sequence[str]) -> str:
+    """Say that none of some packages is there."""
+    return f"neither {' nor '.join(names)}" if len(names) > 1 else f"no {''.join(names)}"
+
+
 def _lacks(question: Question, part: tuple[str, ...]) -> str:
     """Say that a list shows the driver and none of the packages of a part that it needs, where nothing works."""
     userland = question.facts.userland
@@ -92,7 +97,7 @@ def _lacks(question: Question, part: tuple[str, ...]) -> str:
     there = package(question, *DRIVER_PACKAGES)
     if not lacking or not there or not fails(question.facts) or lists_gpu(question.facts):
         return ""
-    return f"the driver is installed ({there}), and neither {' nor '.join(lacking)} among the packages"
+    return f"the driver is installed ({there}), and {_none_of(lacking)} among the packages"
 
 
 def check_driver(question: Question) -> Answer | None:
@@ -105,7 +110,7 @@ def check_driver(question: Question) -> Answer | None:
     lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
     if lacking and not lists_gpu(question.facts):
         level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
-        return Answer(level, f"neither {' nor '.join(lacking)} among the packages")
+        return Answer(level, f"{_none_of(lacking)} among the packages")
     if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)
