@@ -29,6 +29,13 @@ INXI = """  Kernel: 5.15.0-91-generic arch: x86_64
   Device-1: Intel driver: N/A bus-ID: 03:00.0 chip-ID: 8086:e20c class-ID: 0300
 """
 IHD = "/usr/lib/dri/iHD_drv_video.so"
+BOTH = f"{ZE.format(0, 'UHD Graphics 770')}{ZE.format(1, 'Arc A770')}"
+TWO_TRIED = f"""Trying to open {IHD}
+libva info: va_openDriver() returns -1
+Trying to open /usr/lib/dri/i965_drv_video.so
+libva info: va_openDriver() returns 0
+vainfo: Driver version: Intel i965 driver for Intel(R) Coffee Lake
+"""
 I965 = "libva error: /usr/lib/dri/i965_drv_video.so init failed\n"
 
 
@@ -162,6 +169,9 @@ def test_a_part_is_the_cause(text: str, cause: str) -> None:
         "$ vainfo\niHD_drv_video.so\nDriver version: Intel iHD driver for Intel(R) Gen Graphics - 24.1.0\n",
         f"OCL_ICD_VENDORS=/opt/conda/etc/OpenCL/vendors\n{OUTSIDE}",
         f"Ubuntu 24.04, an Arc B580\n$ sudo apt install intel-opencl-icd\n{ICD.format('25.18.1-0')}$ clinfo\n{NONE}",
+        f"UHD Graphics 630\n{TWO_TRIED}",
+        f"I am using the iGPU for the display and not the A770\n{BOTH}",
+        f"$ dpkg -l | grep linux-modules\nii  linux-modules-7.0.0-9-generic  7\n$ lspci\n{A770}",
         f"an LXC, something else fails\n{NODE.format(104)}host: render:x:993:\nrender:x:104:media\n",
         f"docker, fails\nuid=1000(a) gid=1000(a) groups=1000(a),993\n{NODE.format(993)}render:x:104:\n",
         "$ uname -r\n6.9.7-arch1-1\nkernel: Fence expiration time out i915-0000:03:00.0:blender[99]:2!\n",
