@@ -296,6 +296,22 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
         {"said": "[drm] I915 BACKPORTED INIT"},
         {"said": "[drm] Initialized i915 1.6.0 for 0000:03:00.0 on minor 0"},
     ),
+    "compute-engines-lost-on-6.6": (
+        ["56a0"],
+        "i915",
+        "6.6.28-1-lts",
+        "24.13.29138.7",
+        {"said": "Fence expiration time out i915-0000:03:00.0:server[812]:14c!"},
+        {"kernel": "6.6.35-1-lts"},
+    ),
+    "compute-engines-lost-on-6.8": (
+        ["56a1"],
+        "i915",
+        "6.8.9-arch1-1",
+        "24.13.29138.7",
+        {"said": "Fence expiration time out i915-0000:03:00.0:clpeak[44]:2!"},
+        {"kernel": "6.9.5-arch1-1"},
+    ),
     "opencl-on-22.53": (["56a0"], "i915", "6.2.1-060201-generic", "22.53.25242.13", {}, {"driver": "22.49.25018.24"}),
 }
 """By the id of the combination."""

@@ -895,6 +895,7 @@ ENVIRONMENTS: list[Case] = [
 BY_LINES = (
     *("hw.bar_space", "vm.passthrough", "kmd.virtual_functions", "hpu.container_runtime", "wsl.windows_too_old"),
     *("win.driver", "wsl.no_dri", "perm.policy", "umd.unregistered", "umd.variable_needed", "umd.device_choice"),
+    "umd.video",
     *("npu.busy", "hpu.busy", "npu.release", "vpu.driver", "env.elsewhere", "env.other_python", "env.code_device"),
     *("kmd.reserved", "kmd.key", "kmd.other_kernel", "umd.opencl_elsewhere", "sys.glibc", "npu.access"),
     *("env.hidden_cards", "npu.no_node", "kmd.unknown_id", "fw.survivability", "umd.gives_up"),

@@ -181,7 +181,15 @@ def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:
     if finding.id != "torch.import" or finding.level != "fail":
         return None
     seen = finding.seen.strip().replace("`", "")[:100]
-    return next((each for each in causes if seen in each.text.replace("`", "")), None)
+    there = tuple(causes)
+    same = next((each for each in there if seen in each.text.replace("`", "")), None)
+    return same or next((each for each in there if each.id in _named_in(finding.seen)), None)
+
+
+def _named_in(line: str) -> tuple[str, ...]:
+    """Give what the catalogue of failures knows of one line: a title often says it a first time."""
+    found = explain_chunks(iter([line.encode()]), known_signatures(), failed=True)
+    return tuple(each.id for each in found.describe(families=()).causes)
 
 
 def _reason(finding: Finding, causes: Sequence[Cause]) -> Cause | None:

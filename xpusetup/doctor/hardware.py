@@ -438,13 +438,14 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
     kernel = _kernel(question)
     cards = [gpu for gpu in of_family(question, "dg2") if gpu.driver == "xe"]
     lost = fails(question.facts) and not lists_all(question)
-    if kernel is None or not cards or (numbers(kernel.release) >= XE_ON_ALCHEMIST and not lost):
+    if not cards or ((kernel is None or numbers(kernel.release) >= XE_ON_ALCHEMIST) and not lost):
         return None
     aged = check_driver_age(question)
     if aged is not None and aged.level == "fail":
         return None  # a driver that is too old for the kernel finds nothing on i915 either
-    seen = f"xe has {named(question, cards)} under Linux {kernel.release}"
-    return Answer("fail" if lost else "warn", seen, _words(question, kernel, cards))
+    under = f" under Linux {kernel.release}" if kernel else ""
+    seen = f"xe has {named(question, cards)}{under}"
+    return Answer("fail" if lost else "warn", seen, _words(question, kernel, cards) if kernel else {})
 
 
 def check_driver_age(question: Question) -> Answer | None:

@@ -20,7 +20,7 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
-from xpusetup.machine.works import fails, lists_gpu, torch_works
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,6 +85,11 @@ def check_loader(question: Question) -> Answer | None:
     return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
 
 
+def _none_of(names: Sequence[str]) -> str:
+    """Say that none of some packages is there."""
+    return f"neither {' nor '.join(names)}" if len(names) > 1 else f"no {''.join(names)}"
+
+
 def _lacks(question: Question, part: tuple[str, ...]) -> str:
     """Say that a list shows the driver and none of the packages of a part that it needs, where nothing works."""
     userland = question.facts.userland
@@ -92,7 +97,7 @@ def _lacks(question: Question, part: tuple[str, ...]) -> str:
     there = package(question, *DRIVER_PACKAGES)
     if not lacking or not there or not fails(question.facts) or lists_gpu(question.facts):
         return ""
-    return f"the driver is installed ({there}), and neither {' nor '.join(lacking)} among the packages"
+    return f"the driver is installed ({there}), and {_none_of(lacking)} among the packages"
 
 
 def check_driver(question: Question) -> Answer | None:
@@ -105,7 +110,7 @@ def check_driver(question: Question) -> Answer | None:
     lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
     if lacking and not lists_gpu(question.facts):
         level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
-        return Answer(level, f"neither {' nor '.join(lacking)} among the packages")
+        return Answer(level, f"{_none_of(lacking)} among the packages")
     if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)
@@ -241,13 +246,31 @@ def check_opencl(question: Question) -> Answer | None:
     if userland is None:
         return None
     place = variable(question, "OCL_ICD_VENDORS")
-    if place and not place.startswith("/etc/"):
-        return Answer("warn", f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at")
+    listed = any(is_gpu_line(line) for line in userland.clinfo or [])
+    if place and not place.startswith("/etc/") and not listed:
+        return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
         return Answer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
+
+
+def _elsewhere(place: str, *, blind: bool) -> Answer:
+    """Give what a loader's own folder of drivers means; `blind`: OpenCL lists nothing, and the system's may be well."""
+    words = {
+        "means": (
+            "OpenCL's loader looks for drivers in that folder alone, which conda's package sets:"
+            " what is registered in /etc/OpenCL/vendors is passed over"
+        ),
+        "mend": (
+            "Unset it in this shell (and look in ~/.bashrc and the environment's etc/conda/activate.d),"
+            " or let it name /etc/OpenCL/vendors."
+        ),
+        "commands": "unset OCL_ICD_VENDORS OCL_ICD_VENDORS_RESET OCL_ICD_FILENAMES OCL_ICD_FILENAMES_RESET\nclinfo -l",
+    }
+    seen = f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at"
+    return Answer("fail" if blind else "warn", seen, words)
 
 
 def check_only_opencl(question: Question) -> Answer | None:

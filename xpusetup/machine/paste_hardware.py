@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import ONLY_XE, age_of, find_device, find_devices
 from xpusetup.machine.paste_others import other_accelerators
@@ -47,7 +48,7 @@ def _old_by_name(got: Pasted) -> list[str]:
     """Give graphics before Xe that words name, where these speak of PyTorch and no list tells what is there."""
     builds = (BUILD.match(got.packages.get(name, "")) for name in DRIVER_PACKAGES)
     served = any(found and int(found[1]) < WITHOUT_OLD for found in builds)
-    compute = got.no_platform or "userland.sycl" in got.told
+    compute = got.no_platform or "userland.sycl" in got.told or "fails" in got.said
     torch = any("torch" in line.lower() for line in got.prose)
     about = got.available is not None or torch or (compute and not served)
     return [name for name in got.named if age_of("", name)] if about and "hardware.gpus" not in got.told else []
@@ -59,7 +60,7 @@ def of_sycl(line: str) -> str:
 
 
 def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
-    device = each.device or find_device(each.name, table)
+    device = each.device or find_device(each.name, table) or _of_chip(each, table)
     return {
         "address": each.address,
         "vendor": each.vendor,
@@ -69,6 +70,12 @@ def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
         "bar": each.bar,
         "name": "" if device else each.name,
     }
+
+
+def _of_chip(each: PastedGpu, table: GpuTable) -> str:
+    """Give the id by the processor that a name of lspci begins with, where the table has none of that name."""
+    ids = [f"[0x{device}]" for form, device in lines.CHIPS if each.vendor == "8086" and form.search(each.name)]
+    return next(iter(find_devices(ids[:1], table)), "")
 
 
 def _loads_none(got: Pasted) -> bool:

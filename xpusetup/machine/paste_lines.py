@@ -84,7 +84,7 @@ DEVICE = re.compile(
 )
 FIELD = re.compile(r"^[\s|*+•-]{0,12}([A-Za-z][\w ./()-]{1,44}?)\s{0,40}[:=|]\s{0,40}(\S.*)$")
 RELEASE = re.compile(r"^(PRETTY_NAME|NAME|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME)=(.*)$")
-UNAME = re.compile(r"^Linux\s\S+\s(\d+\.\d+\S*)\s")
+UNAME = re.compile(r"^Linux\s(?!Mint )\S+\s(\d\.\d+[^\s,]*)\s")
 KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
 MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
 IDENTITY = re.compile(r"\buid=(\d+)(?:\(([^)]*)\))?(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")
@@ -124,7 +124,7 @@ SAID = re.compile(
 )
 DRIVER_SAID = re.compile(
     r"^\s*(?:kernel: )?(?:(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: |(?:i915|xe): probe of \d"
-    r"|\[drm\] Initialized (?:i915|xe) )"
+    r"|\[drm\] Initialized (?:i915|xe) |Fence expiration time out (?:i915|xe)-)"
 )
 TIMED = re.compile(
     r"^(?:\w{3} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* (?:\S+ kernel:)?)\s*"
@@ -143,10 +143,16 @@ TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a
 """What a driver says that has a GPU."""
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
+FETCHED = re.compile(r"^\s*GPU ?\d?: Intel (?:Corporation )?(?:Device |\[)([0-9a-f]{4})\b")
+"""A GPU without a name, as neofetch shows it."""
+OF_KERNEL_TOO = re.compile(r"^(?:System:\s+|\s*Host: \S+ |uname -r: ?)+(?:Kernel: )?(\d\.\d{1,2}\.\d{1,3}\S*)(?=\s|$)")
+"""A kernel in a line of inxi, or after the command that shows it."""
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
 TITLE = re.compile(
     r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4}"
-    r"|Iris(?:\(R\))? Plus Graphics)\b"
+    r"|Iris(?:\(R\))? Plus Graphics"
+    r"|(?:(?:Ice|Coffee|Comet|Kaby|Gemini|Jasper|Elkhart|Apollo) ?Lake|Skylake|Broadwell)"
+    r"(?=[^\n]{0,40}\b(?:GT\d|i-?GPU|graphics|Iris|U?HD)\b))\b"
 )
 SHORT = re.compile(
     r"(?<![\w./-])(?:([AB]\d{3}M?|B[5-7][05])|(Max 1[15]\d0|Flex 1[47]0)"

@@ -58,6 +58,8 @@ OF_A_TOOL = re.compile(
 )
 """How a row of a program's table begins, and what a tool that only looks says of itself."""
 LEAST_WORDS = 4
+LEAST_OF_TITLE = 3
+"""As many words may be the title of a post."""
 SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s+[-\u2013\u2014]{1,2}\s+")
 CLAUSE = re.compile(r"[,:(]\s|\s(?:but|however|though|although|whereas|while|when|since|because|and)\s", re.IGNORECASE)
 NOT = re.compile(
@@ -75,12 +77,12 @@ ADDRESSED = re.compile(
 WHY = re.compile(r"^\W*(?:why|how come|any idea why|what makes)\b", re.IGNORECASE)
 
 
-def is_prose(line: str) -> bool:
-    """Say whether a line reads like words of a person rather than a program's."""
+def is_prose(line: str, least: int = LEAST_WORDS) -> bool:
+    """Say whether a line reads like words of a person rather than a program's, with at least so many of them."""
     if OF_A_TOOL.match(line):
         return False
     words = WORD.findall(line)
-    return len(words) >= LEAST_WORDS and sum(map(len, words)) * 2 > len(line.replace(" ", ""))
+    return len(words) >= least and sum(map(len, words)) * 2 > len(line.replace(" ", ""))
 
 
 def sentences(lines: Iterable[str]) -> Iterator[str]:

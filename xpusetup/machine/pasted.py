@@ -29,8 +29,9 @@ from xpusetup.machine.paste_ends import ZE_DRIVER
 from xpusetup.machine.paste_kernel import ECHOED, plain_slot
 from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
-from xpusetup.machine.paste_prose import MOST_PROSE, OF_ANOTHER, WORDY, is_prose
+from xpusetup.machine.paste_prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
+from xpusetup.machine.paste_variables import variable_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,6 +65,7 @@ class Reader(TorchReader):
         """Read one thing that was pasted, from its first line to its last."""
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
         self.got.prose.append("")
+        least = LEAST_OF_TITLE
         for line in whole_commands(clean_lines(text)):
             if not line.strip():
                 self.got.prose.append("")
@@ -78,7 +80,10 @@ class Reader(TorchReader):
             self.shown_lines += kind != "commands"
             self.rows += kind == "packages"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
-                self.got.prose.append(line if is_prose(line) else "")
+                self.got.prose.append(line if is_prose(line, least) else "")
+            if least == LEAST_OF_TITLE:
+                self.got.prose.append("")
+                least = LEAST_WORDS
             if kind:
                 self.got.kinds[kind] += 1
             else:
@@ -95,7 +100,7 @@ class Reader(TorchReader):
         for module, device in lines.FORCED.findall(line):
             self._keep(self.got.named, f"[0x{device.lower()}]")
             self.got.said_module = self.got.said_module or module
-        for device in lines.PCI_ID.findall(line):
+        for device in (*lines.PCI_ID.findall(line), *lines.FETCHED.findall(line)):
             self._keep(self.got.named, f"[0x{device.lower()}]")
         for title in lines.TITLE.findall(line):
             self._keep(self.got.named, title)
@@ -107,7 +112,7 @@ class Reader(TorchReader):
             if form.search(line):
                 self._keep(self.got.chips, f"[0x{device}]")
         self._note_releases(line)
-        if found := lines.OF_KERNEL.search(line):
+        if found := lines.OF_KERNEL.search(line) or lines.OF_KERNEL_TOO.match(line):
             self._set_kernel(found[1], line)
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
@@ -340,11 +345,11 @@ class Reader(TorchReader):
         if lines.SETVARS.search(line):
             self.got.variables.setdefault("SETVARS_COMPLETED", "1")
             return "setvars.sh"
-        found = lines.FILTERED.search(line) or lines.VARIABLE.match(line)
-        if found is None or (f"{found[1]}=" not in line and found[1] not in self.watched):
+        name, value = variable_in(line, self.command, self.shown_lines)
+        if not name or (f"{name}=" not in line and name not in self.watched):
             return ""
-        if found[1] in self.watched:
-            self.got.variables.setdefault(found[1], found[2].strip().strip("\"'"))
+        if name in self.watched:
+            self.got.variables.setdefault(name, value)
         return "environment"
 
     def _library(self, line: str) -> str:
