@@ -17,6 +17,7 @@ from xpusetup.explain.finder import Refinement, Signature, make_regex, parse_sig
 from xpusetup.explain.place import find_systems, fit_commands
 
 CASES: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "told.toml").read_text(encoding="utf-8"))
+BUILDING: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "building.toml").read_text(encoding="utf-8"))
 WITH = [(known, each) for known in signatures() for each in known.when]
 
 
@@ -24,7 +25,7 @@ def name(case: dict[str, Any]) -> str:
     return str(case["about"])
 
 
-@pytest.mark.parametrize("case", CASES["told"], ids=name)
+@pytest.mark.parametrize("case", CASES["told"] + BUILDING["told"], ids=name)
 def test_what_a_log_tells(case: dict[str, Any]) -> None:
     found = explained(case["log"].strip("\n"))
     told = found.describe()
@@ -51,7 +52,7 @@ def test_what_no_class_knows(case: dict[str, Any]) -> None:
     assert all(any(each in near.text for near in found.describe().beside) for each in case.get("beside", []))
 
 
-@pytest.mark.parametrize("case", CASES["well"], ids=name)
+@pytest.mark.parametrize("case", CASES["well"] + BUILDING["well"], ids=name)
 def test_what_ended_well(case: dict[str, Any]) -> None:
     found = explained(case["log"].strip("\n"))
     assert (ids(found), found.first_error) == ([], None)

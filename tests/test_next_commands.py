@@ -52,7 +52,7 @@ SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each
 IN_CAPITALS = {
     *("BAR", "CFLAGS", "COMPOSITE", "CXX", "CXXFLAGS", "DENIED", "DETAIL", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GPG"),
     *("HEAD", "HKLM", "HTTP", "INFO", "KUBECONFIG", "LANG", "LDFLAGS", "LIBDIR", "MPLBACKEND", "PUB", "PYTHONHOME"),
-    *("PYTHONPATH", "RHEL", "SCCACHE", "SYSTEM", "TRUE", "UTF", "VGA"),
+    *("PYTHONPATH", "RHEL", "SCCACHE", "SOFTWARE", "SYSTEM", "TMPDIR", "TRUE", "UTF", "VGA", "VSLANG"),
 }
 """Words in the commands of signatures that stand for themselves."""
 
