@@ -15,6 +15,7 @@ from xpusetup.explain.evidence import KEPT, Kept, fill_names
 from xpusetup.explain.explanation import LogLine, explain
 from xpusetup.explain.finder import Refinement, Signature, make_regex, parse_signatures
 from xpusetup.explain.place import find_systems, fit_commands
+from xpusetup.ui.explain import LONGEST, shorten
 
 CASES: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "told.toml").read_text(encoding="utf-8"))
 BUILDING: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "building.toml").read_text(encoding="utf-8"))
@@ -201,3 +202,13 @@ def test_commands_for_the_place() -> None:
 )
 def test_the_place_by_what_the_whole_log_tells(log: str, systems: tuple[str, ...]) -> None:
     assert find_systems([], log) == systems
+
+
+def test_a_long_line_shows_what_complains() -> None:
+    line = "starting " + "a part " * 100 + "and then error -1001 came " + "end " * 5
+    shown = shorten(line)
+    assert shown.startswith("starting a part")
+    assert "error -1001" in shown
+    assert len(shown) <= LONGEST + 1
+    assert shorten("short error") == "short error"
+    assert shorten("error first " + "word " * 200).startswith("error first")

@@ -139,11 +139,24 @@ def decide(signature: Signature, text: str, near: Lines, log: Lines, systems: Se
         if not refinement.patterns:
             return Decided(refinement, 0, "")
         for pattern in refinement.patterns:
-            if found := make_regex(pattern).search(lines.whole):
-                index = lines.at(found.end() - len(found[0].lstrip()))
+            if found := _find(pattern, lines.whole, text):
+                index = lines.at(_start(found))
                 number = 0 if refinement.where == "line" else lines.numbers[index]
                 return Decided(refinement, number, lines.texts[index].strip(), _names(found))
     return None
+
+
+def _find(pattern: str, log: str, text: str) -> re.Match[str] | None:
+    """Find what a refinement looks for; what it calls `wanted` has to stand in the failure's own line."""
+    places = make_regex(pattern).finditer(log)
+    return next((found for found in places if (found.groupdict().get("wanted") or "") in text), None)
+
+
+def _start(found: re.Match[str]) -> int:
+    """Give where the line that decides begins: where `here` was found, else where all of it was."""
+    if "here" in found.re.groupindex and found["here"]:
+        return found.start("here")
+    return found.end() - len(found[0].lstrip())
 
 
 def _names(found: re.Match[str]) -> dict[str, str]:

@@ -329,7 +329,7 @@ def _earlier(known: Telling | None, new: Telling) -> Telling:
 
 def match_line(signature: Signature, window: Window) -> Match | None:
     """Look for a failure in a line, also where it is broken over the lines around it."""
-    if not window.is_speech or (signature.never and make_regex(signature.never).search(window.line)):
+    if not window.is_speech or _is_never(signature, window.line):
         return None
     first = max(0, window.at - SPAN)
     above, line = window.lines[first : window.at], window.line
@@ -339,10 +339,16 @@ def match_line(signature: Signature, window: Window) -> Match | None:
         return None
     offset, text, groups = found
     place = first + offset
+    if _is_never(signature, window.lines[place]):
+        return None
     level = _level(signature, window)
     place, whole = (place, text) if text else say_whole(window, place)
     near = Lines(window.shown or window.lines, window.numbers)
     return Match(signature, window.numbers[place], whole, level, window.when, groups, near)
+
+
+def _is_never(signature: Signature, line: str) -> bool:
+    return bool(signature.never) and make_regex(signature.never).search(line) is not None
 
 
 def _level(signature: Signature, window: Window) -> Literal["error", "warning", "pointer", "unsure", "survived"]:

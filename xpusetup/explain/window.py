@@ -289,6 +289,9 @@ LISTED = re.compile(r"^\s+\S|^[╰└├│]|^[-*•] ")
 """What stands below a line that ends with a colon."""
 BARE = re.compile(r"^\s*(?:Traceback|In file|Call Stack|\S+: (?:In|At) |File |from )")
 QUOTES = re.compile(r"std(?:out|err):$")
+ASKED = re.compile(r"torch\.xpu\.(?:is_available|device_count)\(\)")
+ANSWER = re.compile(r"(?:^|\s)(?:False|0)$")
+"""What a person asked torch, and that the answer is no."""
 SHORT = 100
 """A line that announces another one is shown with it up to this length; of a longer one only what it announces."""
 
@@ -298,6 +301,8 @@ def say_whole(window: Window, at: int) -> tuple[int, str]:
     there = replace(window, at=at)
     if there.line.startswith("CMake Error") or TERMINATE.match(there.line):
         return at, words_of(there)
+    if ASKED.search(there.line):
+        return _answer(there, at)
     below = at + 1
     while below < len(window.lines) and not window.lines[below].strip():
         below += 1
@@ -308,6 +313,15 @@ def say_whole(window: Window, at: int) -> tuple[int, str]:
     if len(there.text) > SHORT:
         return below, window.show(below)
     return at, f"{there.text} {window.show(below)}"
+
+
+def _answer(window: Window, at: int) -> tuple[int, str]:
+    """Give torch's warning where it stands below what was asked, else the question with its answer."""
+    after = range(at + 1, len(window.lines))
+    if warned := [index for index in after if "count is zero" in window.lines[index]]:
+        return warned[0], window.show(warned[0])
+    said = next((window.show(index) for index in after if ANSWER.search(window.lines[index])), "")
+    return at, f"{window.show(at)} {said}".rstrip()
 
 
 def _is_below(line: str, after: str) -> bool:

@@ -47,6 +47,7 @@ def _follows(step: PlannedStep) -> bool:
 
 
 THREAD = re.compile(r"^https://github\.com/([^/]+/[^/]+)/(?:issues|pull)/(\d+)$")
+COMPLAINS = re.compile(r"(?i)\b(?:\w*error|failed|failure|cannot|could not|no such|denied|not found|unable|abort\w*)\b")
 LONGEST = 300
 COLUMN = 9
 OTHERS = 3
@@ -126,11 +127,22 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
         told = textwrap.shorten(cause.decided.text, LONGEST)
         _row(console, indent, "By", f"line {cause.decided.line}: {told}")
     if log:
-        line = textwrap.shorten(cause.text, LONGEST)
+        line = shorten(cause.text)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
     _row(console, indent, "Fix", cause.fix)
     for command in cause.commands:
         console.print(" " * (indent + COLUMN) + escape(command))
+
+
+def shorten(text: str) -> str:
+    """Cut a long line; where what complains stands behind the cut, its head and that part of it are left."""
+    whole = " ".join(text.split())
+    told = [found.start() for found in COMPLAINS.finditer(whole)]
+    if len(whole) <= LONGEST or not told or told[-1] < LONGEST:
+        return textwrap.shorten(whole, LONGEST)
+    head = textwrap.shorten(whole, LONGEST // 3)
+    start = max(told[-1] - LONGEST // 4, 0)
+    return f"{head} {textwrap.shorten(whole[start:].partition(' ')[2], LONGEST - len(head))}"
 
 
 def source_of(address: str) -> str:
@@ -140,7 +152,7 @@ def source_of(address: str) -> str:
 
 
 def _show_line(console: Console, line: int, lines: int, text: str) -> None:
-    console.print(f"\n [bold]line {line} of {lines:,}[/]    {escape(textwrap.shorten(text, LONGEST))}")
+    console.print(f"\n [bold]line {line} of {lines:,}[/]    {escape(shorten(text))}")
 
 
 def _show_unknown(console: Console, data: ExplainResult, line: int) -> None:
