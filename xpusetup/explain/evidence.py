@@ -147,15 +147,15 @@ def decide(signature: Signature, text: str, near: Lines, log: Lines, systems: Se
 
 
 def _find(pattern: str, log: str, text: str) -> re.Match[str] | None:
-    """Find what a refinement looks for; what it calls `wanted` has to stand in the failure's own line."""
+    """Find what a refinement looks for; what it calls `of_the_line` has to stand in the failure's own line."""
     places = make_regex(pattern).finditer(log)
-    return next((found for found in places if (found.groupdict().get("wanted") or "") in text), None)
+    return next((found for found in places if (found.groupdict().get("of_the_line") or "") in text), None)
 
 
 def _start(found: re.Match[str]) -> int:
-    """Give where the line that decides begins: where `here` was found, else where all of it was."""
-    if "here" in found.re.groupindex and found["here"]:
-        return found.start("here")
+    """Give where the line that decides begins: where `decides` was found, else where all of it was."""
+    if "decides" in found.re.groupindex and found["decides"]:
+        return found.start("decides")
     return found.end() - len(found[0].lstrip())
 
 
