@@ -38,9 +38,11 @@ HARMLESS = re.compile(
     r"|^(?:s?ccache )?(?:\S*/)?(?:cc|c\+\+|gcc|g\+\+|clang|clang\+\+|icp?x)(?:-\d+)? (?=.*-[co] )(?!.*\berror: )"
     r"|^\S+\.(?:c|cc|cpp|cxx|h|hpp): In (?:member )?function [^\n]*:$"
     r"|^<LOADER>\[INFO\]: failed to load adapter '\S*adapter_(?:cuda|hip|native_cpu|mock|offload)\."
+    r"|\"(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^\"\n]{1,300} HTTP/[\d.]+\" 4\d\d\b"
     r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
-"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
+"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says, and
+requests that a server answered with no."""
 TOLERATED = re.compile(
     r"^fatal: (?:not (?:a git repository|in a git directory)|No names found|no tag exactly|No tags can describe"
     r"|needed a single revision"
