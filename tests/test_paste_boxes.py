@@ -1,4 +1,4 @@
-"""doctor --paste: containers, virtual machines, parts that were never made for each other, and machines that are well."""
+"""doctor --paste: containers, services, parts not made for each other, and machines that are well."""
 
 from __future__ import annotations
 

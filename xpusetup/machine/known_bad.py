@@ -43,8 +43,9 @@ class When(Strict):
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     `stock`: whether the driver is that of Ubuntu 24.04's own archive.
     `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
-    `hangs`: it was said that what runs on it hangs. `other` is a pattern for names of kernels that have what is lacking
-    from elsewhere; with it a kernel whose GPU driver DKMS builds does not count either.
+    `failure` is a pattern for the line that says so. `hangs`: it was said that what runs on it hangs. `other` is a
+    pattern for names of kernels that have what is lacking from elsewhere; with it a kernel whose GPU driver DKMS
+    builds does not count either.
     """
 
     families: list[Name] = []
@@ -67,6 +68,7 @@ class When(Strict):
     small_bar: bool | None = None
     stock: bool | None = None
     fails: bool = False
+    failure: Text | None = None
     hangs: bool = False
     other: Text | None = None
 
@@ -74,10 +76,10 @@ class When(Strict):
 class KnownBad(Sourced):
     """One combination. `since` is the day on which it was first reported, `until` when a version without it came out.
 
-    `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something; `firm`: that Level
-    Zero lists the GPU all the same does not speak against it. `says` are
-    patterns of the lines by which a log tells of it. `about`: words of the one operation that it is about; a post that
-    speaks of none of them, of a GPU that works, is not warned of it.
+    `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something; `firm`: that
+    Level Zero lists the GPU all the same does not speak against it. `says` are patterns of the lines by which a log
+    tells of it. `about`: words of the one operation that it is about; a post that speaks of none of them, of a GPU
+    that works, is not warned of it.
     """
 
     id: Name
@@ -155,6 +157,7 @@ class Situation:
             and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
             and (not when.fails or fails(self.facts))
+            and (when.failure is None or re.search(when.failure, self.facts.said.get("fails", "")) is not None)
             and (not when.hangs or "hangs" in self.facts.said)
             and (when.other is None or not self._has_other(when.other, kernel))
         )

@@ -166,7 +166,8 @@ def handed_over(command: str) -> tuple[str, ...] | None:
 
 
 ASKS_IMAGE = re.compile(
-    r"(?:^|[\s;&'\"])(?:cat|dpkg(?:-query)?|rpm|apt(?:-get|-cache)?|pip3?|ls|head|grep|uname|id|env|which)\b(?: |$|['\"])"
+    r"(?:^|[\s;&'\"])(?:cat|dpkg(?:-query)?|rpm|apt(?:-get|-cache)?|pip3?|ls|head|grep|uname|id|env|which)\b"
+    r"(?: |$|['\"])"
 )
 
 
