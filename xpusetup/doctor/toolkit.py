@@ -333,7 +333,7 @@ def check_open_compiler(question: Question) -> Answer | None:
 
 
 def _is_about_torch(question: Question) -> bool:
-    """Say whether a torch is here or asked about; in what was pasted none that works, nor another program's packages."""
+    """Say whether a torch is here or asked about; in what was pasted none that works, nor other packages."""
     torch, facts = question.facts.torch, question.facts
     if torch is None or NOT_TOLD not in facts.notes.values():
         return torch is not None or facts.is_told("torch")

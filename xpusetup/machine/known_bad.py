@@ -20,7 +20,7 @@ from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
-from xpusetup.machine.works import fails
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,9 +43,9 @@ class When(Strict):
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     `stock`: whether the driver is that of Ubuntu 24.04's own archive.
     `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
-    `failure` is a pattern for the line that says so. `hangs`: it was said that what runs on it hangs. `other` is a
-    pattern for names of kernels that have what is lacking from elsewhere; with it a kernel whose GPU driver DKMS
-    builds does not count either.
+    `failure` is a pattern for the line that says so; that clinfo lists no GPU is one too. `hangs`: it was said that
+    what runs on it hangs. `other` is a pattern for names of kernels that have what is lacking from elsewhere; with it
+    a kernel whose GPU driver DKMS builds does not count either.
     """
 
     families: list[Name] = []
@@ -157,10 +157,16 @@ class Situation:
             and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
             and (not when.fails or fails(self.facts))
-            and (when.failure is None or re.search(when.failure, self.facts.said.get("fails", "")) is not None)
+            and (when.failure is None or self._fails_so(when.failure))
             and (not when.hangs or "hangs" in self.facts.said)
             and (when.other is None or not self._has_other(when.other, kernel))
         )
+
+    def _fails_so(self, form: str) -> bool:
+        """Say whether a line tells of such a failure, or clinfo lists no GPU."""
+        shown = self.facts.userland.clinfo if self.facts.userland else None
+        blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(self.facts)
+        return blank or re.search(form, self.facts.said.get("fails", "")) is not None
 
     def _has_other(self, form: str, kernel: str) -> bool:
         """Say whether the driver of the GPU is not that of the kernel's own release."""
