@@ -1,4 +1,4 @@
-"""doctor --paste: containers, services, virtual machines and other accelerators, and machines that are well."""
+"""doctor --paste: containers, services, parts not made for each other, and machines that are well."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from xpusetup.run.workspace import Where
 if TYPE_CHECKING:
     from xpusetup.commands.doctor import Diagnosis
 
-POSTS = tomli.loads((Path(__file__).parent / "data" / "boxes.toml").read_text())["post"]
+DATA = Path(__file__).parent / "data"
+POSTS = [post for name in ("boxes", "served") for post in tomli.loads((DATA / f"{name}.toml").read_text())["post"]]
 AILING = [post for post in POSTS if "cause" in post]
 SOUND = [post for post in POSTS if "cause" not in post]
 

@@ -312,6 +312,22 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
         {"said": "Fence expiration time out i915-0000:03:00.0:clpeak[44]:2!"},
         {"kernel": "6.9.5-arch1-1"},
     ),
+    "hangs-on-6.8": (
+        ["56a5"],
+        "i915",
+        "6.9.2-arch1-1",
+        "24.13.29138.7",
+        {"told": {"hangs": "every kernel hangs"}},
+        {"told": {}},
+    ),
+    "alchemist-before-6.2": (
+        ["56a1"],
+        "i915",
+        "6.0.9-1-default",
+        "22.43.24595.30",
+        {"told": {"fails": "the first buffer ends with ZE_RESULT_ERROR_UNKNOWN"}},
+        {"kernel": "6.0.0-1013-oem"},
+    ),
     "opencl-on-22.53": (["56a0"], "i915", "6.2.1-060201-generic", "22.53.25242.13", {}, {"driver": "22.49.25018.24"}),
 }
 """By the id of the combination."""
@@ -365,5 +381,6 @@ def make(ids: list[str], told: Doc) -> Facts:
             "toolkits": {"found": [root] if kit else []},
             "torch": torch if "dist" in told else None,
             "environment": told.get("env", {}),
+            "said": told.get("told", {}),
         }
     )

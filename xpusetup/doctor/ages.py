@@ -46,6 +46,10 @@ NEVER_SERVED = "The compute driver serves nothing before Gen8, and its legacy pa
 LEGACY_PACKAGES = (
     " For OpenCL and Level Zero alone: intel-opencl-icd-legacy1 and intel-level-zero-gpu-legacy1, never beside libigc2."
 )
+BEIGNET = (
+    " For OpenCL alone: Beignet (beignet-opencl-icd, in Ubuntu up to 20.04 and Debian up to 11) serves Ivy Bridge,"
+    " Haswell and Bay Trail."
+)
 OF_LEGACY = (
     *("intel-opencl-icd-legacy1", "intel-level-zero-gpu-legacy1", "intel-compute-runtime-legacy"),
     *("intel-opencl-icd-legacy", "libze-intel-gpu-legacy1-1"),
@@ -58,9 +62,9 @@ def check_legacy(question: Question) -> Answer | None:
     old = [gpu for gpu in intel_gpus(question) if age(question, gpu)]
     if not old:
         return None
-    alone = len(old) == len(intel_gpus(question)) and not _is_served(question)
     oldest = all(age(question, gpu) == "oldest" for gpu in old)
-    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
+    alone = len(old) == len(intel_gpus(question)) and not _is_served(question, oldest=oldest)
+    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": BEIGNET if oldest else LEGACY_PACKAGES}
     matters = question.facts.is_told("torch") or fails(question.facts)
     return Answer("fail" if alone and matters else "info", named(question, old), words)
 
@@ -71,11 +75,14 @@ def all_old(question: Question) -> bool:
     return bool(found) and all(age(question, gpu) for gpu in found)
 
 
-def _is_served(question: Question) -> bool:
-    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch."""
+def _is_served(question: Question, *, oldest: bool) -> bool:
+    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch.
+
+    `oldest`: they are of before Gen8, which no release of it has served; in Windows they have a driver of their own.
+    """
     build = driver_build(question.facts)
     system = question.facts.system
-    served = package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD)
+    served = not oldest and (package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD))
     served = served or (system is not None and "windows" in system.families)
     return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
 

@@ -16,5 +16,5 @@ def check_combinations(question: Question) -> Answer | None:
         return Answer("ok", f"none of {len(question.bad)} that are known")
     first = found[0]
     words = {"happens": first.happens, "workaround": first.workaround, "thread": first.source}
-    stops = first.stops and not lists_gpu(question.facts)
+    stops = first.stops and (first.firm or not lists_gpu(question.facts))
     return Answer("fail" if stops else "warn", "\n".join(f"{each.what} ({each.id})" for each in found), words)

@@ -10,9 +10,11 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import Answer, Question, distribution, family, intel_gpus, is_xpu, variable
+from xpusetup.machine.facts import NOT_TOLD
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
+from xpusetup.machine.works import torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -330,14 +332,22 @@ def check_open_compiler(question: Question) -> Answer | None:
     return Answer("fail", f"here: {there}; accepted: {wanted.accepts}{f': {why}' if why else ''}", words)
 
 
+def _is_about_torch(question: Question) -> bool:
+    """Say whether a torch is here or asked about; in what was pasted none that works, nor other packages."""
+    torch, facts = question.facts.torch, question.facts
+    if torch is None or NOT_TOLD not in facts.notes.values():
+        return torch is not None or facts.is_told("torch")
+    named = any(name.startswith(("torch", "intel-extension-for")) for name in torch.distributions)
+    return (named or bool(torch.version) or torch.report is not None) and not torch_works(facts)
+
+
 def check_setvars(question: Question) -> Answer | None:
     """Look for setvars.sh in this shell: fine for building, wrong for running."""
     environment = question.facts.environment
     if question.profile.toolkit is None or environment is None:
         return None
     if environment.get("SETVARS_COMPLETED") == "1":
-        about_torch = question.facts.torch is not None or question.facts.is_told("torch")
-        level: Level = "warn" if question.goal == "run" and about_torch else "info"
+        level: Level = "warn" if question.goal == "run" and _is_about_torch(question) else "info"
         return Answer(level, "setvars.sh was sourced in this shell")
     return Answer("ok", "not sourced in this shell")
 

@@ -20,7 +20,7 @@ from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
-from xpusetup.machine.works import fails
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +43,9 @@ class When(Strict):
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     `stock`: whether the driver is that of Ubuntu 24.04's own archive.
     `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
+    `failure` is a pattern for the line that says so; that clinfo lists no GPU is one too. `hangs`: it was said that
+    what runs on it hangs. `other` is a pattern for names of kernels that have what is lacking from elsewhere; with it
+    a kernel whose GPU driver DKMS builds does not count either.
     """
 
     families: list[Name] = []
@@ -65,14 +68,18 @@ class When(Strict):
     small_bar: bool | None = None
     stock: bool | None = None
     fails: bool = False
+    failure: Text | None = None
+    hangs: bool = False
+    other: Text | None = None
 
 
 class KnownBad(Sourced):
     """One combination. `since` is the day on which it was first reported, `until` when a version without it came out.
 
-    `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something. `says` are
-    patterns of the lines by which a log tells of it. `about`: words of the one operation that it is about; a post that
-    speaks of none of them, of a GPU that works, is not warned of it.
+    `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something; `firm`: that
+    Level Zero lists the GPU all the same does not speak against it. `says` are patterns of the lines by which a log
+    tells of it. `about`: words of the one operation that it is about; a post that speaks of none of them, of a GPU
+    that works, is not warned of it.
     """
 
     id: Name
@@ -83,6 +90,7 @@ class KnownBad(Sourced):
     fixed: Text | None = None
     workaround: Text
     stops: bool = False
+    firm: bool = False
     says: list[Text] = []
     about: list[Text] = []
     when: When | None = None
@@ -149,7 +157,22 @@ class Situation:
             and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
             and (not when.fails or fails(self.facts))
+            and (when.failure is None or self._fails_so(when.failure))
+            and (not when.hangs or "hangs" in self.facts.said)
+            and (when.other is None or not self._has_other(when.other, kernel))
         )
+
+    def _fails_so(self, form: str) -> bool:
+        """Say whether a line tells of such a failure, or clinfo lists no GPU."""
+        shown = self.facts.userland.clinfo if self.facts.userland else None
+        blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(self.facts)
+        return blank or re.search(form, self.facts.said.get("fails", "")) is not None
+
+    def _has_other(self, form: str, kernel: str) -> bool:
+        """Say whether the driver of the GPU is not that of the kernel's own release."""
+        packages = (self.facts.userland.packages or {}) if self.facts.userland else {}
+        built = self.facts.kernel.dkms if self.facts.kernel else ()
+        return bool(built) or "intel-i915-dkms" in packages or re.search(form, kernel) is not None
 
     def _versions(self, when: When) -> bool:
         build = driver_build(self.facts)

@@ -165,6 +165,17 @@ def handed_over(command: str) -> tuple[str, ...] | None:
     return ("/dev/dri", "/dev/dxg") if "--privileged" in command else tuple(HANDED.findall(command))
 
 
+ASKS_IMAGE = re.compile(
+    r"(?:^|[\s;&'\"])(?:cat|dpkg(?:-query)?|rpm|apt(?:-get|-cache)?|pip3?|ls|head|grep|uname|id|env|which)\b"
+    r"(?: |$|['\"])"
+)
+
+
+def only_asks(command: str) -> bool:
+    """Say whether a command starts a container without a GPU and only to ask what is in its image."""
+    return handed_over(command) == () and ASKS_IMAGE.search(command) is not None
+
+
 IMAGE = re.compile(
     r"(?<!\S)(?=\S*[a-z])((?:[a-z0-9.-]+(?::\d+)?/)?(?:[a-z0-9._-]+/)?[a-z0-9._-]+:[A-Za-z0-9][\w.-]{0,120})(?!\S)"
 )

@@ -20,6 +20,7 @@ from xpusetup.machine.paste_commands import (
     handed_over,
     image_of,
     installs_torch,
+    only_asks,
     parts_shown,
     shows,
     variables_of,
@@ -171,7 +172,7 @@ class Reader(TorchReader):
     def _note_started(self, command: str) -> None:
         """Note which container a command starts, and what that is given."""
         bare = command.removeprefix("sudo ")
-        if (handed := handed_over(bare)) is not None:
+        if (handed := handed_over(bare)) is not None and not (self.got.handed and only_asks(bare)):
             self.got.handed, self.got.starts = handed, bare.partition(" ")[0]
             self.got.image = image_of(bare) or self.got.image
 
