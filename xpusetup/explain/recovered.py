@@ -27,9 +27,10 @@ AGAIN = re.compile(
     r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? off (?:for )?\d"
+    r"|\b(?:next|another) (?:mirror|server|host|source|url|index)\b"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
     r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
-    r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
+    r"|\bfell back\b|(?<!anyway)(?<!instead), us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
     re.IGNORECASE,
 )
 """What says that the same is tried once more, or another way."""
@@ -46,6 +47,8 @@ GOOD = re.compile(
     re.IGNORECASE,
 )
 """What says that something went well."""
+CURLED = re.compile(r"(?:^|[^\d.])100 +[1-9][\d.]*[kMG]? +100 +[1-9][\d.]*[kMG]? ")
+"""What curl shows of a file that came in full."""
 NOT_GOOD = re.compile(r"\b(?:not|never|no|0|without|cannot|can't|failed) (?:\w+ )?\w*$", re.IGNORECASE)
 UP = re.compile(r"\bInitialized \w+ \d|submission enabled|\]: assigned\b|\bassigned \[mem|\bis ready\b")
 """How the kernel says that a device works."""
@@ -173,7 +176,7 @@ class Story:
 @lru_cache(maxsize=REMEMBERED)
 def tells_good(text: str) -> bool:
     """Say whether a line tells that something went well."""
-    if SURE.search(text) or LIKELY.search(text) or is_tally(text):
+    if SURE.search(text) or LIKELY.search(text) or is_tally(text) or CURLED.search(text):
         return True
     found = GOOD.search(text)
     return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")
