@@ -132,10 +132,16 @@ KILLED = re.compile(
 """What a scheduler says of a job that it killed: what the job's script did afterwards shows nothing."""
 RULE = re.compile(r"^-{30,}$")
 """What stands above and below a message of several paragraphs, as Open MPI writes it."""
-USAGE = re.compile(r"^usage: |\bUsage:|\bcommands use the following syntax:$", re.IGNORECASE)
+USAGE = re.compile(
+    r"^usage: [\w./-]+ .*(?:[\[<]|\B-|\bOPTIONS|\bCOMMAND)|\bcommands use the following syntax:$", re.IGNORECASE
+)
 """What a program shows that did not do what it was asked."""
 MISSED = re.compile(r"^ERROR: No matching distribution found for ")
-INSTALLED = re.compile(r"^Successfully installed |^Requirement already satisfied|^Installed \d+ packages? in ")
+INSTALLED = re.compile(
+    r"^Successfully installed |^Requirement already satisfied|^Installed \d+ packages? in "
+    r"|^Executing transaction: .*done"
+)
+"""How pip says that nothing fits, and how it and its like say that all is there."""
 LAST = 8
 """Of so many lines at the end one is a verdict."""
 GOES_ON = 3
