@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
@@ -129,6 +130,18 @@ KILLED = re.compile(
     r"|^slurmstepd: error: [^\n]*\bexceeded [^\n]*memory limit"
 )
 """What a scheduler says of a job that it killed: what the job's script did afterwards shows nothing."""
+RULE = re.compile(r"^-{30,}$")
+"""What stands above and below a message of several paragraphs, as Open MPI writes it."""
+USAGE = re.compile(
+    r"^usage: [\w./-]+ .*(?:[\[<]|\B-|\bOPTIONS|\bCOMMAND)|\bcommands use the following syntax:$", re.IGNORECASE
+)
+"""What a program shows that did not do what it was asked."""
+MISSED = re.compile(r"^ERROR: No matching distribution found for ")
+INSTALLED = re.compile(
+    r"^Successfully installed |^Requirement already satisfied|^Installed \d+ packages? in "
+    r"|^Executing transaction: .*done"
+)
+"""How pip says that nothing fits, and how it and its like say that all is there."""
 LAST = 8
 """Of so many lines at the end one is a verdict."""
 GOES_ON = 3
@@ -219,7 +232,11 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
     died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
-    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not is_verdict(texts[-1])):
+    if (
+        any(ILL.search(text) for text in texts)
+        or _got_none(texts)
+        or (len(texts) - died <= ANEW and not is_verdict(texts[-1]))
+    ):
         return None
     verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if is_verdict(texts[at])), None)
     verdict = len(texts) - 1 if verdict is None and known else verdict
@@ -242,6 +259,12 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     )
 
 
+def _got_none(texts: list[str]) -> bool:
+    """Say whether pip's last word is that it found nothing to install: what a script says after that shows nothing."""
+    missed = max((at for at, text in enumerate(texts) if MISSED.search(text)), default=-1)
+    return missed > max((at for at, text in enumerate(texts) if INSTALLED.search(text)), default=-1)
+
+
 def _fell_silent(log: Lines, output: list[int]) -> bool:
     """Say whether one of several programs said an error last: the others' results show nothing of it."""
     last = {log.who[index]: index for index in output if log.who and log.who[index]}
@@ -261,10 +284,21 @@ def find_quiet(log: Lines) -> Callable[[int, str], bool]:
             return True
         later = commands if level != "warning" else []
         end = next((number for number in later if number > line), log.numbers[-1] + 1)
-        after = [log.texts[index].strip() for index in said if line < log.numbers[index] < end]
+        past = log.numbers[end_of_message(log, bisect_left(log.numbers, line))]
+        after = [log.texts[index].strip() for index in said if past < log.numbers[index] < end]
+        if any(USAGE.search(text) for text in after):
+            return False
         return len(after) >= QUIET_AFTER and not any(_is_ill(text) for text in after[-QUIET_LAST:])
 
     return went_on
+
+
+def end_of_message(log: Lines, index: int) -> int:
+    """Give the index of the last line of the message between two rules that a line begins, else its own."""
+    if not 0 < index < len(log.texts) or not RULE.match(log.texts[index - 1].strip()):
+        return min(index, len(log.texts) - 1)
+    rules = (at for at in range(index + 1, len(log.texts)) if RULE.match(log.texts[at].strip()))
+    return next(rules, index)
 
 
 def _other_went_on(log: Lines, line: int, commands: list[int]) -> bool:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import DIED, ENDS, ILL, SERVES, find_commands, is_verdict
+from xpusetup.explain.ending import DIED, ENDS, ILL, SERVES, USAGE, end_of_message, find_commands, is_verdict
 from xpusetup.explain.harmless import TOLERATED
 from xpusetup.explain.recovered import tells_good
-from xpusetup.explain.window import CALM, HINT, NONE, PROGRAMS, STRONG, WARNING, WEAK
+from xpusetup.explain.window import CALM, HINT, NONE, PROGRAMS, STRONG, WEAK, is_warned
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -145,7 +145,10 @@ class Course:
         """Say whether what complained says enough that is ordinary after its last error."""
         end = next((at for at in self.commands if at > index), None)
         said = self._said(index + 1, end)
+        if any(USAGE.search(self.log.texts[at].strip()) for at in said):
+            return False
         hard = max((at for at in said if is_plain(self.log.texts[at])), default=index)
+        hard = max(hard, end_of_message(self.log, index))
         who = self._who(index)
         after = [
             self.log.texts[at].strip()
@@ -172,7 +175,7 @@ class Course:
 
 def is_plain(text: str) -> bool:
     """Say whether a line plainly tells of an error."""
-    return bool(STRONG.search(text)) and not NONE.search(text) and not WARNING.search(text) and not CALM.search(text)
+    return bool(STRONG.search(text)) and not NONE.search(text) and not is_warned(text) and not CALM.search(text)
 
 
 def is_complaint(text: str) -> bool:

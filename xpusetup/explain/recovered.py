@@ -27,9 +27,10 @@ AGAIN = re.compile(
     r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? off (?:for )?\d"
+    r"|\bnext (?:mirror|server|source|url)\b"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
     r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
-    r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
+    r"|\bfell back\b|(?<!anyway)(?<!instead), us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
     re.IGNORECASE,
 )
 """What says that the same is tried once more, or another way."""
@@ -46,6 +47,8 @@ GOOD = re.compile(
     re.IGNORECASE,
 )
 """What says that something went well."""
+CURLED = re.compile(r"(?:^|[^\d.])100 +[1-9][\d.]*[kMG]? +100 +[1-9][\d.]*[kMG]? ")
+"""What curl shows of a file that came in full."""
 NOT_GOOD = re.compile(r"\b(?:not|never|no|0|without|cannot|can't|failed) (?:\w+ )?\w*$", re.IGNORECASE)
 UP = re.compile(r"\bInitialized \w+ \d|submission enabled|\]: assigned\b|\bassigned \[mem|\bis ready\b")
 """How the kernel says that a device works."""
@@ -75,11 +78,15 @@ READS = re.compile(
 """Commands that show what was written once."""
 WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?mask|VISIBLE|SELECTOR", re.IGNORECASE)
 """A command with such a word went another way: that it works does not show that the first one would."""
-BEFORE = re.compile(r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*) +)+")
+BEFORE = re.compile(
+    r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*|\S*python[\d.]*(?:\.exe)? +-m(?= +pip\b)|uv(?= +pip\b)) +)+"
+)
 BUILDS = {"cmake", "make", "ninja", "gcc", "g++", "icpx", "icx", "clang", "clang++", "cp", "mv", "git", "meson"}
 PATCHES = {"am", "apply"}
 """What git does with patches: the one tries what the other does."""
 FETCHES = {"pip", "pip3", "apt", "apt-get", "dnf", "conda", "uv", "curl", "wget"}
+VERSION = re.compile(r"(?:\[[^\]]*\])?[\"']?(?:[=<>~!]=?|@)\d.*$")
+"""Which release of a package is asked for: another one that came does what the first was to do."""
 RETRIED = re.compile(r"^WARNING: Retrying \(Retry\(total=\d+")
 STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
 ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
@@ -128,7 +135,8 @@ class Command:
     def operands(self) -> set[str]:
         """What it works on."""
         first = 2 if self.words[:1] and self.words[0] in FETCHES | {"git"} else 1
-        return {word for word in self.words[first:] if not word.startswith("-")}
+        asked = {word for word in self.words[first:] if not word.startswith("-")}
+        return {VERSION.sub("", word) for word in asked} if self.words[:1] and self.words[0] in FETCHES else asked
 
     def repeats(self, other: Command) -> bool:
         """Say whether it does what another one did before: the same again, or that with more."""
@@ -173,7 +181,7 @@ class Story:
 @lru_cache(maxsize=REMEMBERED)
 def tells_good(text: str) -> bool:
     """Say whether a line tells that something went well."""
-    if SURE.search(text) or LIKELY.search(text) or is_tally(text):
+    if SURE.search(text) or LIKELY.search(text) or is_tally(text) or CURLED.search(text):
         return True
     found = GOOD.search(text)
     return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")

@@ -364,6 +364,16 @@ ERROR = re.compile(r"^\s*(?:[\w.]*Error: |ERROR\b|CMake Error)|(?:^|\s)(?:fatal 
 CMAKE_HEAD = re.compile(r"^CMake (?P<kind>[\w ()]*?)(?:Error|Warning)\b")
 
 
+def is_warned(text: str, line: str = "") -> bool:
+    """Say whether a line is said as a warning, and not as an exception that speaks of one.
+
+    `line`: the same without what a logger puts before it.
+    """
+    found = RAISED.match(line or text)
+    said = text.partition(found[0].strip())[0] if found else text
+    return bool(WARNING.search(said))
+
+
 @dataclass(frozen=True)
 class Window:
     """Lines with their numbers; `at` is the index of the one in question.
@@ -419,8 +429,8 @@ class Window:
         """Whether it is said as a warning, by the line itself or by the head of CMake's message."""
         said = (
             CALM.search(self.raw[:CALLED])
-            or WARNING.search(self.line)
-            or WARNING.search(self.show(self.at) if self.lines else "")
+            or is_warned(self.line)
+            or is_warned(self.show(self.at) if self.lines else "", self.line)
         )
         return bool(said) or "##[warning]" in self.raw or "warning" in self.cmake_head.lower()
 
