@@ -39,10 +39,11 @@ HARMLESS = re.compile(
     r"|^\S+\.(?:c|cc|cpp|cxx|h|hpp): In (?:member )?function [^\n]*:$"
     r"|^<LOADER>\[INFO\]: failed to load adapter '\S*adapter_(?:cuda|hip|native_cpu|mock|offload)\."
     r"|\"(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^\"\n]{1,300} HTTP/[\d.]+\" 4\d\d\b"
+    r"|^(?:[A-Z]{3,4} )?\[\d+\](?: \S+@\S+)? LOG: "
     r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says, and
-requests that a server answered with no."""
+requests that a server answered with no, and what PostgreSQL calls LOG (its failures are ERROR, FATAL and PANIC)."""
 TOLERATED = re.compile(
     r"^fatal: (?:not (?:a git repository|in a git directory)|No names found|no tag exactly|No tags can describe"
     r"|needed a single revision"

@@ -52,6 +52,8 @@ CURLED = re.compile(r"(?:^|[^\d.])100 +[1-9][\d.]*[kMG]? +100 +[1-9][\d.]*[kMG]?
 NOT_GOOD = re.compile(r"\b(?:not|never|no|0|without|cannot|can't|failed) (?:\w+ )?\w*$", re.IGNORECASE)
 UP = re.compile(r"\bInitialized \w+ \d|submission enabled|\]: assigned\b|\bassigned \[mem|\bis ready\b")
 """How the kernel says that a device works."""
+GIVEN_UP = re.compile(r"\bwedged\b|\bEnabling uc failed\b")
+"""What a GPU's driver says that registers the device all the same, for a screen: that is no sign of work then."""
 SUBJECT = re.compile(
     r"(?P<device>\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b)|\b[\w@-]+\.(?:service|mount|socket)\b|https?://[^\s\"'>)]+"
     r"|\"[^\"\s]{4,}\"|'[^'\s]{4,}'|‘[^’\s]{4,}’"
@@ -326,12 +328,16 @@ def _up_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give the complaints about what a later line says is up: a device, a service, a file, a part."""
     good: dict[str, int] = {}
     last_ill: dict[str, int] = {}
+    given_up = {found["device"] for text in story.texts if GIVEN_UP.search(text) for found in SUBJECT.finditer(text)}
     about = [list(SUBJECT.finditer(text))[:8] for text in story.texts]
     for index, subjects in enumerate(about):
         for found in subjects:
             if index in story.ill and index not in over:
                 last_ill[found[0]] = index
-            elif UP.search(story.texts[index]) if found["device"] else story.is_good(index):
+            elif found["device"]:
+                if found["device"] not in given_up and UP.search(story.texts[index]):
+                    good[found[0]] = index
+            elif story.is_good(index):
                 good[found[0]] = index
     after = max(story.hard - over, default=-1)
     recovered = set[int]()

@@ -30,6 +30,7 @@ NOISE = rf"""
       | [^\W\d_]{{3,5}}\.?\s[\s\d]\d\s\d\d:\d\d:\d\d\s\S+\s[\w./@-]+(?:\[\d+\])?:\s   # journald, syslog
       | kernel:\s
       | (?:kern|user|daemon)\s*:[a-z]+\s*:\s                    # dmesg -x
+      | (?:\d{{1,3}}\.){{3}}\d{{1,3}}:\s+(?:kern|user|daemon):\s+[a-z]+:\s+\[\S+\]:\s   # talosctl dmesg
       | \[\s*\d+\.\d+\]\s                                       # the kernel
       | \[[A-Z][a-z]{{2}}\s[A-Z][a-z]{{2}}\s[\s\d]\d\s[\d:]{{8}}\s\d{{4}}\]\s     # dmesg -T
       | \[\d+/\d+\]\s | \[\s*\d+%\]\s                           # ninja, CMake's make
