@@ -97,20 +97,8 @@ def test_a_refinement_that_always_holds_is_refused() -> None:
 
 
 def test_the_first_refinement_that_holds_is_taken() -> None:
-    text = """
-[[signature]]
-id = "a.b"
-phase = "runtime"
-general = true
-cause = "something"
-fix = "look"
-words = ["boom"]
-patterns = ['boom']
-source = "https://a"
-confidence = "high"
-example = "boom"
-
-[[signature.when]]
+    plain, when, _cats = SMALLEST.partition("[[signature.when]]\n")
+    text = f"""{plain}{when}
 patterns = ['seen (?P<what>\\w+)']
 unless = 'not here'
 cause = "it was <what>"

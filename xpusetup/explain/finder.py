@@ -426,9 +426,9 @@ def make_finder(signatures: Sequence[Signature]) -> Finder:
 def _add(words: Words, texts: Iterable[str], number: int) -> None:
     for text in texts:
         first, _, beside = text.partition("|")
-        meant = words.setdefault(_read(first), {})
-        meant.setdefault(_read(beside), set()).add(number)
+        meant = words.setdefault(_by_byte(first), {})
+        meant.setdefault(_by_byte(beside), set()).add(number)
 
 
-def _read(text: str) -> str:
+def _by_byte(text: str) -> str:
     return text.encode().decode("latin-1")
