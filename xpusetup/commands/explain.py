@@ -28,10 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from xpusetup.base.model import Step
+    from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature
 
 
 LAST_LINES = 12
+AMBIGUOUS = (
+    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
+    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
+    *("llama.no_gpu", "ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "va.init", "xpum.init"),
+    *("kube.crash_loop", "import.load_failed", "rt.cuda_code"),
+)
+"""Causes that only say that it fails: the message has many, and it does not tell which."""
 OWN = re.compile(r"^(python|pip)(?= )")
 PAST = re.compile(r"^(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
@@ -106,13 +114,24 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     piped = log in {"", STDIN}
     known = read_known(read_log(Path(good))) if good else None
     chunks = read_stdin() if piped else read_log(Path(log))
-    told = explain_chunks(chunks, known_signatures(), known).describe(families=read_families())
+    found = explain_chunks(chunks, known_signatures(), known)
+    told = _with_machine(found.describe(families=read_families()), found.log)
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     told = replace(told, causes=_with_python(told.causes, _root_of(Path(log))))
     told = complete_result(told, _situation(Path(log)))
     compared = fields_of(_compare(good, news)) if good else {}
     name = "stdin" if piped else log
     return Result("explain", ExplainResult(log=name, known=_known(told), **compared, **fields_of(told)))
+
+
+def _with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
+    """Ask the checks of `doctor` too, where an error has many causes, or none that is known."""
+    went_well = told.ended or told.went_on or told.first_error_over
+    if told.causes[0].id not in AMBIGUOUS if told.causes else went_well or told.first_error_line is None:
+        return told
+    from xpusetup.commands.machine_of_log import with_machine  # noqa: PLC0415 - most logs tell their cause themselves
+
+    return with_machine(told, log)
 
 
 def _known(told: ExplainedLog) -> list[KnownCombination]:

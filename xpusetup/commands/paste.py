@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
-from xpusetup.commands.explain import known_signatures
+from xpusetup.commands.explain import AMBIGUOUS, known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
@@ -34,13 +34,6 @@ if TYPE_CHECKING:
     from xpusetup.machine.known_bad import KnownBad
 
 
-AMBIGUOUS = (
-    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
-    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
-    *("llama.no_gpu", "ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "va.init", "xpum.init"),
-    *("kube.crash_loop", "import.load_failed", "rt.cuda_code"),
-)
-"""Causes that only say that it fails: the message has many, and it does not tell which."""
 DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
 """Of these: where this part was told, they say why."""
 DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")

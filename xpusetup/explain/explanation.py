@@ -109,8 +109,8 @@ class Explanation:
     first_error: Telling | None
     later: int
     lines: int
+    log: Lines
     tail: tuple[tuple[int, str], ...] = ()
-    log: str = ""
     complaints: tuple[tuple[int, str], ...] = ()
     ended: Ending | None = None
     went_on: tuple[Match, ...] = ()
@@ -129,7 +129,7 @@ class Explanation:
         """
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
-        systems = find_systems([*(cause.text for cause in self.causes), *around], self.log, families)
+        systems = find_systems([*(cause.text for cause in self.causes), *around], self.log.whole, families)
         causes = [describe_cause(match, self._above(match), build, systems) for match in self.causes]
         if causes and self._is_unexplained(self.causes[0]):
             causes[0] = replace(causes[0], likely=True)
@@ -236,7 +236,7 @@ def explain(
         later=later,
         lines=seen.lines,
         tail=seen.tail,
-        log=log.whole,
+        log=log,
         went_on=() if causes else went_on,
         over=over,
         complaints=tuple(seen.complaints),

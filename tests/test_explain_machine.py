@@ -1,0 +1,77 @@
+"""Logs whose error has many causes, or none that is known, and that tell of the machine which it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from logs import HERE
+from xpusetup.base.values import parse_toml
+from xpusetup.commands.explain import explain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.commands.explain import ExplainResult
+
+UNINITIALIZED = "terminate called: zeInit failed with ZE_RESULT_ERROR_UNINITIALIZED (0x78000001)"
+METEOR = "00:02.0 VGA compatible controller [0300]: Intel Corporation Meteor Lake-P [Intel Arc Graphics] [8086:7d55]"
+OLD_SYSTEM = f"""$ cat /etc/os-release
+PRETTY_NAME="Ubuntu 20.04.6 LTS"
+ID=ubuntu
+VERSION_ID="20.04"
+$ lspci -nn | grep VGA
+{METEOR}
+$ ./probe
+{UNINITIALIZED}
+"""
+GAUDI = """$ hl-smi
+| HL-SMI Version:        hl-1.4.0-fw-35.0.0                             |
+| Driver Version:                     1.4.0-d7d0b23                     |
+$ docker run --runtime=habana -e HABANA_VISIBLE_DEVICES=all vault.habana.ai/gaudi-docker/1.10.0/ubuntu20.04/pytorch:latest
+# python serve.py
+Traceback (most recent call last):
+  File "serve.py", line 12, in <module>
+    model.to("hpu")
+RuntimeError: Device acquire failed.
+"""
+GOOD: list[dict[str, Any]] = parse_toml((HERE / "good.toml").read_text(encoding="utf-8"))["good"]
+
+
+def told(folder: Path, text: str) -> ExplainResult:
+    log = folder / "run.log"
+    log.write_text(text, encoding="utf-8")
+    return explain(str(log)).data
+
+
+def test_an_error_of_many_causes_is_told_by_system_and_gpu(tmp_path: Path) -> None:
+    first, second, *_ = told(tmp_path, OLD_SYSTEM).causes
+    assert (first.id, first.phase, first.likely) == ("sys.older_than_gpu", "machine", True)
+    assert first.cause.startswith("Ubuntu 20.04")
+    assert (first.line, first.text) == (second.line, UNINITIALIZED)
+    assert second.id == "ze.uninitialized"
+
+
+def test_an_error_that_is_not_known_is_told_by_driver_and_image(tmp_path: Path) -> None:
+    result = told(tmp_path, GAUDI)
+    assert [each.id for each in result.causes][:1] == ["hpu.release"]
+    assert result.causes[0].text == result.first_error
+    assert result.causes[0].decided is not None
+    assert "gaudi-docker/1.10.0" in result.causes[0].decided.text
+
+
+def test_a_cause_that_is_known_stands_alone(tmp_path: Path) -> None:
+    lines = [line for line in OLD_SYSTEM.splitlines() if line != UNINITIALIZED]
+    log = "\n".join([*lines, "ModuleNotFoundError: No module named 'pkg_resources'"])
+    assert all(each.phase != "machine" for each in told(tmp_path, log).causes)
+
+
+def test_what_does_not_tell_of_the_machine_leaves_the_error_alone(tmp_path: Path) -> None:
+    assert told(tmp_path, UNINITIALIZED).causes[0].id == "ze.uninitialized"
+
+
+@pytest.mark.parametrize("part", range(8))
+def test_no_machine_of_a_log_of_success_fails(part: int, tmp_path: Path) -> None:
+    for log in GOOD[part::8]:
+        assert [each.id for each in told(tmp_path, log["log"]).causes if each.phase == "machine"] == [], log
