@@ -29,7 +29,7 @@ $ ./probe
 GAUDI = """$ hl-smi
 | HL-SMI Version:        hl-1.4.0-fw-35.0.0                             |
 | Driver Version:                     1.4.0-d7d0b23                     |
-$ docker run --runtime=habana -e HABANA_VISIBLE_DEVICES=all vault.habana.ai/gaudi-docker/1.10.0/ubuntu20.04/pytorch:latest
+$ docker run --runtime=habana -e HABANA_VISIBLE_DEVICES=all vault.habana.ai/gaudi-docker/1.10.0/pytorch:latest
 # python serve.py
 Traceback (most recent call last):
   File "serve.py", line 12, in <module>

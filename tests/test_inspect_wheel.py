@@ -77,8 +77,8 @@ def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert document["sha256"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
     assert (document["size"], document["tags"], document["requires"]) == (wheel.stat().st_size, [TAG], ["filelock"])
     assert levels(document) == {
-        **dict.fromkeys(("record", "version", "tags", "requires", "rpath", "paths"), "ok"),
-        **dict.fromkeys(("xpu", "arch", "abi", "needed", "floor", "size"), "info"),
+        **dict.fromkeys(("record", "version", "tags", "requires", "paths"), "ok"),
+        **dict.fromkeys(("xpu", "arch", "abi", "needed", "rpath", "floor", "size"), "info"),
     }
     assert capsys.readouterr().out.splitlines()[:2] == [
         "ok    files: 4 files as RECORD says",
@@ -368,7 +368,8 @@ TORCH = library("torch/lib/libtorch.so")
         ((library(**NEEDS, runpath=("$ORIGIN",)), TORCH), "fail", "not found beside it: torch/_C.so needs libtorch.so"),
         ((library(**NEEDS), TORCH), "fail", "not found beside it: torch/_C.so needs libtorch.so"),
         ((library("torch/bin/test", needed=("libtorch.so",)), TORCH), "warn", "not found beside it: torch/bin/test"),
-        ((library(**NEEDS, runpath=("/home/me/lib",)),), "fail", "torch/_C.so looks in /home/me/lib"),
+        ((library(**NEEDS, runpath=("/home/me/lib",)),), "warn", "torch/_C.so looks in /home/me/lib"),
+        ((library(**NEEDS, runpath=("/scratch/me/lib",)),), "fail", "torch/_C.so looks in /scratch/me/lib"),
         ((library(**NEEDS, runpath=("/opt/intel/oneapi/lib",)),), "warn", "torch/_C.so looks in /opt/intel/oneapi/lib"),
         ((library(**NEEDS, runpath=("",)),), "warn", "torch/_C.so looks in the current folder"),
         ((library(**NEEDS, runpath=("/made/src/build",)),), "fail", "torch/_C.so looks in /made/src/build"),
@@ -390,10 +391,10 @@ def test_library_search(libraries: tuple[Any, ...], level: str, seen: str) -> No
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 
 
-@pytest.mark.parametrize(("folder", "level"), [("/home/me/python/lib", "warn"), ("/home/me/other/lib", "fail")])
+@pytest.mark.parametrize(("folder", "level"), [("/scratch/me/python/lib", "warn"), ("/scratch/me/other/lib", "fail")])
 def test_the_folder_of_the_interpreter_is_no_defect(folder: str, level: str) -> None:
     """A Python that has a shared library of its own writes that folder into every extension, by its own flags."""
-    wanted = wheel_contents.Wanted(interpreter="/home/me/python/lib")
+    wanted = wheel_contents.Wanted(interpreter="/scratch/me/python/lib")
     found = findings(library("demo.so", rpath=(folder,)), wanted=wanted)["rpath"]
     assert found[:2] == (level, f"demo.so looks in {folder}")
 
@@ -406,17 +407,33 @@ def test_the_folder_of_the_interpreter_is_no_defect(folder: str, level: str) -> 
         ("libze_loader.so.1", (), "info", "requires nothing"),
         ("libsycl.so.9", ("intel-sycl-rt==2026.1.0",), "ok", "intel-sycl-rt==2026.1.0"),
         ("libumf.so.1", ("Intel_SYCL.rt==2026.1.0",), "ok", "Intel_SYCL.rt==2026.1.0"),
-        ("libsycl.so.9", (), "warn", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings"),
-        ("libsycl.so.9", ("umf>=1",), "fail", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings"),
-        ("libsycl.so.9", ('intel-sycl-rt; extra == "gpu"', "umf"), "fail", "not required: libx.so needs libsycl.so.9"),
-        ("libpng16.so.16", ("filelock",), "warn", "neither in the wheel nor of a distribution that is known: libx.so"),
+        ("libsycl.so.9", (), "warn", "not required: x.so needs libsycl.so.9, which intel-sycl-rt brings"),
+        ("libsycl.so.9", ("umf>=1",), "fail", "not required: x.so needs libsycl.so.9, which intel-sycl-rt brings"),
+        ("libsycl.so.9", ('intel-sycl-rt; extra == "gpu"', "umf"), "fail", "not required: x.so needs libsycl.so.9"),
+        ("libpng16.so.16", ("filelock",), "warn", "neither in the wheel nor of a distribution that is known: x.so"),
     ],
 )
 def test_requirements_hold_what_is_needed(needed: str, requires: tuple[str, ...], level: str, seen: str) -> None:
-    members = (wheel_contents.Member("demo/libx.so", library=library("demo/libx.so", needed=(needed,))),)
-    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
-    found = importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
+    found = _judge_requirements("demo/x.so", needed, requires)
     assert (found.level, found.seen[: len(seen)]) == (level, seen)
+
+
+def test_what_a_plug_in_needs_stops_nothing() -> None:
+    """Nobody loads it who does not ask for it, as libarcher.so in the published intel-openmp."""
+    found = _judge_requirements("demo/libx.so", "libsycl.so.9", ("umf>=1",))
+    assert found[:2] == ("warn", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings")
+
+
+def _judge_requirements(path: str, needed: str, requires: tuple[str, ...]) -> Any:
+    members = (wheel_contents.Member(path, library=library(path, needed=(needed,))),)
+    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
+    return importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
+
+
+def test_a_wheel_that_is_not_torch_says_what_it_is_linked_to() -> None:
+    assert findings(library("demo/x.so"))["xpu"] == ("info", "no torch in it; nothing in it needs SYCL's runtime")
+    asks = library("demo/x.so", needed=("libsycl.so.9",))
+    assert findings(asks)["xpu"] == ("info", "no torch in it; libsycl.so.9 is needed by x.so")
 
 
 def test_versions_of_system_libraries() -> None:

@@ -45,6 +45,12 @@ def _find_versionsed_ffmpeg_extension(version: str):
     _load_lib(lib)
     return importlib.import_module(ext)
 """
+FINDER = b"""
+def find_lib_path():
+    name = "libdgl.so"
+    return [path for path in (os.path.join(folder, name) for folder in folders()) if os.path.exists(path)]
+
+"""
 PACKAGE = {"torchaudio/_extension/utils.py": UTILS}
 
 
@@ -65,7 +71,11 @@ PACKAGE = {"torchaudio/_extension/utils.py": UTILS}
         (b'ctypes.cdll.LoadLibrary("%s/libfoo.so" % here)', "libfoo.so", True),
         (b'name = "libfoo"\nctypes.CDLL("{}.so".format(name))', "libfoo.so", True),
         (b'def open_it(*, path):\n    ctypes.CDLL(path)\n\nopen_it(path="libfoo.so")', "libfoo.so", True),
+        (FINDER + b"ctypes.CDLL(find_lib_path()[0])", "libdgl.so", True),
+        (FINDER + b"path = libinfo.find_lib_path()\nctypes.CDLL(path[0])", "libdgl.so", True),
         # Named, and opened by nobody.
+        (FINDER + b"print(find_lib_path())", "libdgl.so", False),
+        (FINDER + b"print(find_lib_path())\nctypes.CDLL(other())", "libdgl.so", False),
         (b'"""libtorchaudio is needed."""\n_load_lib(other)', "libtorchaudio.so", False),
         (b'NAMES = ("libtorchaudio",)\nprint("libtorchaudio")', "libtorchaudio.so", False),
         (b'def load(path):\n    return open(path)\n\nload("libtorchaudio")', "libtorchaudio.so", False),
@@ -92,6 +102,7 @@ OPENED = contents.Opened("torchaudio/_extension/__init__.py", "libtorchaudio")
 PLUGIN = library("x/prov/libprov.so", needed=("libfabric.so.1",))
 FABRIC = library("x/lib/libfabric.so.1", soname="libfabric.so.1")
 LINKED = library("x/lib/libtop.so", soname="libtop.so", needed=("libfabric.so.1",))
+LIBS = ("$ORIGIN/lib",)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +123,9 @@ LINKED = library("x/lib/libtop.so", soname="libtop.so", needed=("libfabric.so.1"
         ),
         # What is linked by another one is loaded with it, before anybody could open anything.
         (make(FABRIC, LINKED, library("x/_C.so", needed=("libtop.so",), runpath=("$ORIGIN/lib",))), "fail", "not fo"),
+        # What all that are linked to it are linked to as well is loaded before it: paddlepaddle, intel-cmplr-lib-rt.
+        (make(FABRIC, LINKED, library("x/_C.so", needed=("libtop.so", "libfabric.so.1"), runpath=LIBS)), "ok", ""),
+        (make(FABRIC, LINKED, library("x/_C.so", needed=("libfabric.so.1",), runpath=LIBS)), "warn", "not found"),
         (make(library("demo.so", rpath=("/__w/_temp/conda_environment_1/lib",))), "warn", "demo.so looks in /__w/"),
         (make(library("demo.so", rpath=("/opt/rocm-7.2.4/lib",))), "warn", "demo.so looks in /opt/rocm"),
         (
@@ -119,7 +133,7 @@ LINKED = library("x/lib/libtop.so", soname="libtop.so", needed=("libfabric.so.1"
             "fail",
             "demo.so looks in /scratch/me/env/lib",
         ),
-        (make(library("demo.so", runpath=("/home/me/lib",))), "fail", "demo.so looks in /home/me/lib"),
+        (make(library("demo.so", runpath=("/home/me/lib",))), "warn", "demo.so looks in /home/me/lib"),
         (make(library("demo.so", runpath=("/home/me/intel/oneapi/lib",))), "warn", "demo.so looks in /home/me/intel"),
     ],
 )

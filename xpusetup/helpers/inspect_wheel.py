@@ -21,7 +21,7 @@ from helperlib.wheel import libraries, runtime
 from helperlib.wheel.contents import Finding, NotAWheelError, Wanted, Wheel, read_wheel, some
 from helperlib.wheel.images import names_of
 from helperlib.wheel.libraries import arch_spellings, find_lost
-from helperlib.wheel.runtime import find_opened, wrong_names
+from helperlib.wheel.runtime import find_opened, find_unrequired, wrong_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -67,7 +67,7 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:
         return describe_broken(path, str(error))
-    if any(find_lost(wheel)) or any(wrong_names(wheel)):
+    if any(find_lost(wheel)) or any(wrong_names(wheel)) or any(find_unrequired(wheel)):
         wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
     ok = not any(check["level"] in {"fail", "crash"} for check in checks)

@@ -7,9 +7,11 @@ from fnmatch import fnmatch
 from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from helperlib.env.distributions import canonical
+from helperlib.output import count
 from helperlib.wheel.contents import Finding, some
 from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
-from helperlib.wheel.runtime import opens, wrong_names
+from helperlib.wheel.runtime import is_loaded, opens, wrong_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,21 +22,23 @@ if TYPE_CHECKING:
 # Where the libraries of a wheel look for others, and what they need of their own wheel but would not find there.
 #
 # glibc takes a library that is loaded already for one that is needed where its SONAME is the name that is asked for.
-# So a need that no search path leads to is still met where Python opens that library first, by its path.
+# So a need that no search path leads to is still met where Python opens that library first, by its path, or where
+# whatever is linked to the one that needs it is linked to it as well: glibc loads all that a library asks for itself
+# before it looks at what those need.
 
 
 ORIGIN = re.compile(r"^\$(?:ORIGIN|\{ORIGIN\})(?:/|$)")
 OF_SYSTEM = re.compile(r"/(?:usr|lib|lib64)(?:/|$)|/opt/intel(?:/|$)|.*/oneapi(?:/|$)")
 """Absolute folders that are the same on other machines; any other is that of the machine where it was built."""
-OF_ANYONE = re.compile(r"/(?:home|tmp|var/tmp|dev/shm|scratch)(?:/|$)")
+OF_ANYONE = re.compile(r"/(?:tmp|var/tmp|dev/shm|scratch)(?:/|$)")
 """Absolute folders below which a user may make one: whoever does puts a library into the processes of others."""
 
 
 class Lost(NamedTuple):
     """A library of the wheel that another one needs and finds by no search path.
 
-    `opened` says where Python likely opens it before. `alone`: the one that needs it is itself imported or opened by
-    Python, or another one is linked to it, so that nobody else has the other one loaded by then.
+    `opened` says where Python likely opens it before. `alone`: the one that needs it is loaded by what Python itself
+    imports or opens, and nobody has the other one loaded by then.
     """
 
     path: str
@@ -51,24 +55,56 @@ class Lost(NamedTuple):
 
 def find_lost(wheel: Wheel) -> Iterator[Lost]:
     """Give what libraries need of their own wheel, but would not find from where it is installed."""
-    places: dict[str, set[str]] = {}
-    for member in wheel.members:
-        places.setdefault(basename(member.path), set()).add(normpath(dirname(installed(member.path)) or "."))
-    needed = {name for one in wheel.libraries for name in one.needed}
+    loading = Loading(wheel)
     for one in wheel.libraries:
-        folders = search_folders(one, wheel)
         for name in sorted(set(one.needed)):
-            if name in places and not places[name] & folders:
-                named = [basename(each.path) for each in wheel.libraries if each.soname == name]
-                opener = next((each for each in wheel.opened if any(opens(each.name, file) for file in named)), None)
-                yield Lost(one.path, name, opener, _is_alone(one.path, needed, wheel))
+            if name in loading.places and not loading.finds(one, name):
+                alone = (one.path, name) in loading.stuck
+                if alone or one.path not in loading.reached:
+                    yield Lost(one.path, name, _opener(wheel, name), alone)
 
 
-def _is_alone(path: str, needed: set[str], wheel: Wheel) -> bool:
-    file = basename(path)
-    if ".so" not in file:  # a program, which nothing of the package need start
-        return False
-    return not file.startswith("lib") or file in needed or any(opens(one.name, file) for one in wheel.opened)
+def _opener(wheel: Wheel, name: str) -> Opened | None:
+    named = [basename(each.path) for each in wheel.libraries if each.soname == name]
+    return next((each for each in wheel.opened if any(opens(each.name, file) for file in named)), None)
+
+
+class Loading:
+    """What glibc loads where Python imports or opens a library of a wheel: all that one needs before what those need.
+
+    `places`: the folders that have a file of each name; `reached`: the paths of what is loaded; `stuck`: those of
+    libraries, with a name of the wheel that one neither finds nor has been loaded before.
+    """
+
+    def __init__(self, wheel: Wheel) -> None:
+        self.wheel = wheel
+        self.places: dict[str, set[str]] = {}
+        for member in wheel.members:
+            self.places.setdefault(basename(member.path), set()).add(normpath(dirname(installed(member.path)) or "."))
+        self.by_name = {basename(one.path): one for one in wheel.libraries}
+        self.folders = {one.path: search_folders(one, wheel) for one in wheel.libraries}
+        self.reached: set[str] = set()
+        self.stuck: set[tuple[str, str]] = set()
+        for one in wheel.libraries:
+            if is_loaded(one.path, (), wheel):
+                self._load(one)
+
+    def finds(self, one: Library, name: str) -> bool:
+        """Say whether a library finds a name of the wheel by where it looks itself."""
+        return not self.places[name].isdisjoint(self.folders[one.path])
+
+    def _load(self, first: Library) -> None:
+        loaded, waiting = {first.soname, basename(first.path)}, [first]
+        for one in waiting:  # grows while it is walked through: breadth first, as glibc does
+            self.reached.add(one.path)
+            for name in one.needed:
+                if name in loaded or name not in self.places:
+                    continue
+                loaded.add(name)
+                if not self.finds(one, name):
+                    self.stuck.add((one.path, name))
+                elif name in self.by_name:
+                    waiting.append(self.by_name[name])
 
 
 def relative(folder: str) -> bool:
@@ -92,6 +128,7 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
 # The checks.
 
 
+NO_LIBRARY = "no library in it"
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
 
@@ -99,11 +136,21 @@ def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
     ours = [one for one in wheel.libraries if "xpu" in basename(one.path)]
     limit = "libtorch_xpu.so that needs libsycl.so" if wanted.xpu else None
     if not any(basename(one.path) == "libtorch_xpu.so" for one in ours):
-        return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
+        if wanted.xpu or canonical(wheel.name) == "torch":
+            return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
+        return Finding("info", f"no torch in it; {_say_sycl(wheel)}")
     runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
     if len(runtimes) != 1:
         return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
     return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
+
+
+def _say_sycl(wheel: Wheel) -> str:
+    """Say which libraries of a wheel that is not torch use SYCL's runtime, and by which name they ask for it."""
+    users = {
+        basename(one.path): name for one in wheel.libraries for name in one.needed if name.startswith("libsycl.so")
+    }
+    return f"{some(set(users.values()))} is needed by {some(users)}" if users else "nothing in it needs SYCL's runtime"
 
 
 def _judge_code(ours: Sequence[Library], wanted: Wanted, seen: str, limit: str | None) -> Finding:
@@ -176,6 +223,8 @@ def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
     of_torch = [one for one in wheel.libraries if basename(one.path).startswith(("libc10", "libtorch"))]
     chosen = of_torch or wheel.libraries
     new, old = sum(one.new_strings for one in chosen), sum(one.old_strings for one in chosen)
+    if new == old == 0 and wanted.abi is None:
+        return Finding("info", "no symbol with std::string: either C++ ABI" if wheel.libraries else NO_LIBRARY)
     abi = None if new == old else int(new > old)
     seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
     if wanted.abi is None or abi is None:
@@ -195,12 +244,16 @@ def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
         texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
         texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
         return Finding("fail" if missing or stuck else "warn", "; ".join(texts), limit)
-    seen = f"{len(wheel.libraries)} ELF files; from outside they need {some(foreign, 40) or 'nothing'}"
+    if not wheel.libraries and not wanted.needed:
+        return Finding("info", NO_LIBRARY)
+    seen = f"{count(len(wheel.libraries), 'ELF file')}; needed from outside: {some(foreign, 40) or 'nothing'}"
     return Finding("ok" if wanted.needed else "info", seen, limit)
 
 
 def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     """Fail what cannot be loaded, and run paths that are the build's own or through a folder of any user's."""
+    if not wheel.libraries:
+        return Finding("info", NO_LIBRARY)
     paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
     absolute = {folder: path for path, folder in paths if not relative(folder)}
     lost = list(find_lost(wheel))

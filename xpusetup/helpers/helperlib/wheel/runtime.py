@@ -14,7 +14,7 @@ from helperlib.output import render_size
 from helperlib.wheel.contents import Finding, Opened, some
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
     from helperlib.wheel.contents import Wanted, Wheel
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 # Which libraries of a wheel its own Python code opens by name: torchaudio opens one before it imports another.
 #
 # Read from syntax alone. What counts are texts that reach the argument of a function that opens libraries: of ctypes,
-# of torch, or one of the wheel that hands its own argument to such a function. A part that is only known at run time
-# stands for anything (`f"libtorio_ffmpeg{version}"`).
+# of torch, or one of the wheel that hands its own argument to such a function; where that argument is what another
+# function of the wheel gives (`find_lib_path()`), all texts of that one that end like a library. A part that is only
+# known at run time stands for anything (`f"libtorio_ffmpeg{version}"`).
 
 
 LOADERS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library", "dlopen"})
@@ -38,12 +39,13 @@ TELLING = 3
 
 
 class Scope(NamedTuple):
-    """A module or function: its parameters, calls, and what its names may hold."""
+    """A module or function: its parameters, calls, what its names may hold, and its texts that end like a library."""
 
     name: str
     parameters: frozenset[str]
     calls: tuple[tuple[str, tuple[ast.expr, ...]], ...]
     values: dict[str, list[ast.expr]]
+    libraries: frozenset[str]
 
 
 def find_opened(path: Path) -> tuple[Opened, ...]:
@@ -68,7 +70,24 @@ def find_in(names: Iterable[str], read: Callable[[str], bytes]) -> tuple[Opened,
             break
         loaders |= more
     opened = {Opened(name, text) for name, found in scopes.items() for one in found for text in _texts(one, loaders)}
-    return tuple(sorted(opened))
+    finders = {called for found in scopes.values() for one in found for called in _finders(one, loaders)}
+    return tuple(sorted(opened | set(_found_by(finders, names, read))))
+
+
+def _found_by(finders: Collection[str], names: Iterable[str], read: Callable[[str], bytes]) -> Iterator[Opened]:
+    """Give the libraries that functions of these names speak of, in the files that define one."""
+    defines = re.compile(rb"\bdef (?:%s)\(" % b"|".join(sorted(map(str.encode, finders)))) if finders else None
+    for name in names if defines else ():
+        if defines and defines.search(text := read(name)):
+            found = [one for one in _parse(text) if one.name in finders]
+            yield from (Opened(name, text) for one in found for text in _long_enough(one.libraries))
+
+
+def _finders(scope: Scope, loaders: frozenset[str]) -> Iterator[str]:
+    """Give the functions by whose results the argument of a loader may be made."""
+    for node in (node for expression in _reaching(scope, loaders) for node in ast.walk(expression)):
+        if isinstance(node, ast.Call):
+            yield node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _parse(text: bytes) -> list[Scope]:
@@ -93,7 +112,8 @@ def _scope(name: str, parameters: frozenset[str], top: ast.AST) -> Scope:
             calls.append((called, (*node.args, *(word.value for word in node.keywords))))
         for target, value in _assigned(node):
             values.setdefault(target, []).append(value)
-    return Scope(name, parameters, tuple(calls), values)
+    texts = (_whole(node) for node in ast.walk(top) if isinstance(node, ast.expr))
+    return Scope(name, parameters, tuple(calls), values, frozenset(text for text in texts if ENDING.search(text)))
 
 
 def _own(top: ast.AST) -> Iterator[ast.AST]:
@@ -137,8 +157,13 @@ def _hands_on(scope: Scope, loaders: frozenset[str]) -> bool:
 
 
 def _texts(scope: Scope, loaders: frozenset[str]) -> set[str]:
-    """Give the names that tell of a library: of enough letters beside `lib` and the ending."""
-    names = {basename(text) for expression in _reaching(scope, loaders) for text in _spelled(expression)}
+    """Give the names that tell of a library."""
+    return _long_enough({text for expression in _reaching(scope, loaders) for text in _spelled(expression)})
+
+
+def _long_enough(texts: Collection[str]) -> set[str]:
+    """Give the names of files among texts that have enough letters beside `lib` and the ending."""
+    names = {basename(text) for text in texts}
     plain = {name: ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib") for name in names}
     return {name for name, letters in plain.items() if sum(map(str.isalnum, letters)) >= TELLING}
 
@@ -166,6 +191,14 @@ def opens(pattern: str, library: str) -> bool:
     """Say whether a text names a library: its file, or that without what follows the first dot."""
     wanted = ".*".join(map(re.escape, re.split(f"[{ANYTHING}*]", pattern)))
     return any(re.fullmatch(wanted, name) for name in (library, library.partition(".")[0]))
+
+
+def is_loaded(path: str, needed: Collection[str], wheel: Wheel) -> bool:
+    """Say whether a file is imported or opened by Python, or is `needed` by another library."""
+    file = basename(path)
+    if ".so" not in file:  # a program, which nothing of the package need start
+        return False
+    return not file.startswith("lib") or file in needed or any(opens(one.name, file) for one in wheel.opened)
 
 
 # What a wheel needs at run time: libraries from outside, held against the distributions that it requires.
@@ -229,36 +262,62 @@ def required(wheel: Wheel) -> set[str]:
     return direct | more | {each for name in more for each in BRINGS_ALL.get(name, ())}
 
 
-def from_outside(wheel: Wheel) -> dict[str, str]:
-    """Give the libraries that are neither in the wheel nor any system's or driver's, and for each one who needs it."""
+def from_outside(wheel: Wheel) -> dict[str, list[str]]:
+    """Give the libraries that are neither in the wheel nor any system's or driver's, and the paths of their users."""
     inside = {basename(member.path) for member in wheel.members}
     inside |= {one.soname for one in wheel.libraries if one.soname}
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     for one in wheel.libraries:
         for name in one.needed:
             if name not in inside and not any(fnmatch(name, glob) for glob in (*SYSTEM, *OF_DRIVER)):
-                found.setdefault(name, basename(one.path))
+                found.setdefault(name, []).append(one.path)
     return found
+
+
+class Unrequired(NamedTuple):
+    """A library that a distribution brings which is not required; `loaded`: by something that nobody has to ask for."""
+
+    name: str
+    owner: str
+    by: str
+    loaded: bool
+
+    @property
+    def text(self) -> str:
+        """Say who needs what, and whose it is."""
+        return f"{basename(self.by)} needs {self.name}, which {self.owner} brings"
+
+
+def find_unrequired(wheel: Wheel) -> Iterator[Unrequired]:
+    """Give the libraries from outside that a known distribution brings and the wheel does not require."""
+    there = required(wheel)
+    needed = {name for one in wheel.libraries for name in one.needed}
+    for name, paths in sorted(from_outside(wheel).items()):
+        owner = _owner(name)
+        if owner not in ("", "torch", *there, canonical(wheel.name)):
+            by = next((path for path in paths if is_loaded(path, needed, wheel)), "")
+            yield Unrequired(name, owner, by or paths[0], bool(by))
+
+
+def _owner(name: str) -> str:
+    """Give the distribution that brings a library; empty where none is known."""
+    return next((one for one, globs in BROUGHT.items() if any(fnmatch(name, glob) for glob in globs)), "")
 
 
 def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     """Hold the libraries from outside against the requirements: whoever installs the wheel gets no other."""
     there = required(wheel)
     told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
-    lost, foreign, with_torch = [], [], False
-    for name, by in sorted(from_outside(wheel).items()):
-        owner = next((one for one, globs in BROUGHT.items() if any(fnmatch(name, glob) for glob in globs)), "")
-        if owner == "torch":  # what is linked to torch is imported by torch or after it, whether it says so or not
-            with_torch = True
-        elif owner and owner not in there and owner != canonical(wheel.name):
-            lost.append(f"{by} needs {name}, which {owner} brings")
-        elif not owner:
-            foreign.append(f"{by} needs {name}")
+    outside = from_outside(wheel)
+    foreign = [f"{basename(paths[0])} needs {name}" for name, paths in sorted(outside.items()) if not _owner(name)]
     claims = bool(there & (BROUGHT.keys() - {"torch"}))
     portable = any("manylinux" in tag for tag in wheel.tags)
-    if lost:
-        return Finding("fail" if claims else "warn", f"not required: {some(lost)}", told)
+    if lost := list(find_unrequired(wheel)):
+        text = f"not required: {some([each.text for each in lost])}"
+        return Finding("fail" if claims and any(each.loaded for each in lost) else "warn", text, told)
     if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
+        # and what is linked to torch is imported by torch or after it, whether it says so or not
+        with_torch = any(_owner(name) == "torch" for name in outside)
         text = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
         return Finding("fail" if portable and not (there - PURE or with_torch) else "warn", text, told)
     return Finding("ok" if there else "info", told)
