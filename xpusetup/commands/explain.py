@@ -6,6 +6,7 @@ import re
 import shlex
 from collections import deque
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -229,6 +230,7 @@ def watch_step(step: Step) -> Callable[[list[str]], str]:
     return look
 
 
+@cache
 def known_signatures() -> tuple[Signature, ...]:
     """Read the catalogue that the package brings."""
     return parse_signatures(package_texts("data/signatures"))
