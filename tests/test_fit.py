@@ -329,6 +329,14 @@ def test_device_code_is_held_against_the_gpus_here(names: str, more: dict[str, A
     assert judged(library(), idle, target=here, device=code).answer == "fits", "its part for XPU is left over"
 
 
+def test_a_wheel_that_goes_on_without_its_libraries_says_so() -> None:
+    lost = problem("library", "libcudart.so.12")
+    found = judged(replace(library(lost, foreign=True), optional=True))
+    assert found.answer == "does_not_fit"
+    assert any(note.startswith("its code goes on without them") for note in found.notes)
+    assert not any("goes on" in note for note in judged(library(lost, foreign=True)).notes)
+
+
 def test_device_code_of_a_wheel_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     files = {"acme/_C.so": make_sections(**{SECTION: archive("64.12.60.7/", "64.12.55.8/")})}
     (wheel,) = look(capsys, tmp_path, files, **TORCH)["wheels"]

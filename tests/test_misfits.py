@@ -79,6 +79,16 @@ def venv(tmp_path: Path) -> Path:
     return tmp_path / "venv"
 
 
+def test_what_is_for_another_accelerator_and_not_needed_is_none(
+    venv: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As torchao's parts for CUDA are: its code catches the error and goes on in Python alone."""
+    spare = {**ACME, "libraries": [{**LIBRARY, "foreign": True, "optional": True, "problems": [GONE]}]}
+    monkeypatch.setattr(probe_fit, "run_process", Helper(json.dumps({**SAID, "wheels": [spare]})))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert list_misfits(venv) == []
+
+
 def test_a_misfit_is_told_with_the_command_that_mends_it(helper: Helper, venv: Path) -> None:
     found = list_misfits(venv)
     assert found is not None

@@ -90,6 +90,38 @@ def test_what_python_opens(text: bytes, file: str, opened: bool) -> None:
     assert any(wheel_runtime.opens(one.name, file) for one in found) is opened
 
 
+TORCHAO = b"""
+try:
+    for file in list(Path(__file__).parent.glob("_C*.so")):
+        try:
+            torch.ops.load_library(str(file))
+        except Exception as error:
+            logger.warning(f"Failed to load {file}: {error}")
+except Exception:
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "optional"),
+    [
+        (TORCHAO, True),
+        (TORCHAO.replace(b"logger.warning(f", b"raise ImportError(f").replace(b"    pass", b"    raise"), False),
+        (TORCHAO.replace(b"except Exception", b"except KeyError"), False),
+        (TORCHAO + b'torch.ops.load_library(here + "/_C.so")', False),
+        (b"try:\n    from acme import _C\nexcept ImportError:\n    _C = None", True),
+        (b"try:\n    import acme._C\nexcept (OSError, ImportError):\n    pass", True),
+        (b"try:\n    import acme._C\nexcept ImportError as error:\n    raise Lacking() from error", False),
+        (b"from acme import _C", False),
+        (b"print(1)", False),
+    ],
+)
+def test_what_a_package_goes_on_without(text: bytes, optional: bool) -> None:
+    files = {"acme/__init__.py": text}
+    found = wheel_runtime.find_optional(["acme/_C.so"], files, files.__getitem__)
+    assert found == ({"acme/_C.so"} if optional else set())
+
+
 def make(*parts: Any, opened: tuple[Any, ...] = (), tags: tuple[str, ...] = (TAG,), **more: Any) -> Any:
     members = tuple(contents.Member(one.path, library=one) for one in parts)
     name = f"demo-1.0-{tags[0]}.whl"

@@ -26,11 +26,12 @@ from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
 from helperlib.wheel.fit import Archive, Bench, Installed, World
 from helperlib.wheel.images import names_for, names_of
+from helperlib.wheel.runtime import find_optional
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from helperlib.wheel.fit import Part
+    from helperlib.wheel.fit import Judged, Part
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""
@@ -118,6 +119,7 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
     hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == canonical(name)}
     bench = make_bench(torch, World(disk, (archive, *torch.archives), hidden), disk, options)
     judged = [] if options.no_torch else bench.judge(archive.parts())
+    judged = _with_optional(judged, (name for name in archive.zip.namelist() if name.endswith(".py")), archive.zip.read)
     return {
         "file": path.name,
         "name": name,
@@ -165,14 +167,31 @@ def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> 
         if one.name in OWN or not found.is_bound():
             continue
         parts = found.parts()
+        scripts = [os.path.join(one.place, path) for path, _ in one.files if path.endswith(".py")]  # noqa: PTH118
         yield {
             **broken(Path(one.title), ""),
             "name": one.name,
             "version": one.version,
-            "libraries": [_short(asdict(each), one.place) for each in bench.judge(parts)],
+            "libraries": [
+                _short(asdict(each), one.place) for each in _with_optional(bench.judge(parts), scripts, _read_script)
+            ],
             "compiled": len(parts),
             "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
         }
+
+
+def _with_optional(judged: Sequence[Judged], names: Iterable[str], read: Callable[[str], bytes]) -> list[Judged]:
+    """Mark the libraries of another accelerator which a package goes on without, by its Python files."""
+    idle = [one.path for one in judged if one.foreign and one.problems]
+    optional = find_optional(idle, names, read) if idle else ()
+    return [replace(one, optional=one.path in optional) for one in judged]
+
+
+def _read_script(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
 
 
 def _overwrites(archive: Archive, environment: Environment | None, name: str) -> dict[str, int]:

@@ -43,7 +43,8 @@ class FitProblem:
 class FitLibrary:
     """A library that Python opens, how many names it asks torch for (C++, and of the stable interface in C).
 
-    Of those of one `group` one is enough; `foreign`: it needs an accelerator's libraries that are not here.
+    Of those of one `group` one is enough; `foreign`: it needs an accelerator's libraries that are not here; `optional`:
+    the package's own code goes on where it does not load.
     """
 
     path: str
@@ -52,6 +53,12 @@ class FitLibrary:
     stable: int
     foreign: bool
     problems: list[FitProblem]
+    optional: bool = False
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether it does not load, is for another accelerator, and the package goes on without it."""
+        return bool(self.problems) and self.foreign and self.optional
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +192,11 @@ def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
 
 
 def judge_installed(one: InspectedFit, torch: FitTorch) -> Verdict:
-    """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide."""
-    libraries = _for_python(one.libraries, torch.python)
+    """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide.
+
+    Parts for another accelerator without which its code goes on are nothing amiss: torchao from the index has some.
+    """
+    libraries = [each for each in _for_python(one.libraries, torch.python) if not each.is_spare]
     found = [*_judge_variants(libraries, torch.version), *_judge_groups(libraries), *_judge_troubles(one)]
     against = next((each for each in found if each.answer == "does_not_fit"), None)
     return against or next(iter(found), None) or _well(one)
@@ -425,6 +435,8 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
         yield f"it requires {wanted}: pip would replace torch {target.torch.version}, unless --no-deps is given"
     if wanted is not None and binding(wheel) == "torch-c++":
         yield "only names were compared, not the layout of the classes behind them"
+    if wheel.libraries and all(one.is_spare for one in wheel.libraries):
+        yield "its code goes on without them, which are for another accelerator: what is Python alone in it works"
     idle = [one for one in wheel.libraries if one.foreign and one.problems]
     if idle and len(idle) < len(wheel.libraries):
         yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"

@@ -135,10 +135,14 @@ class Member:
 
 
 class Opened(NamedTuple):
-    """A library that Python code of the wheel opens: in which file, and by what name (NUL: any text)."""
+    """A library that Python code of the wheel opens: in which file, and by what name (NUL: any text).
+
+    `guarded`: an error there is caught, and the code goes on without it.
+    """
 
     path: str
     name: str
+    guarded: bool = False
 
 
 @dataclass(frozen=True)

@@ -212,7 +212,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Judged:
-    """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator."""
+    """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator.
+
+    `optional`: Python goes on where it does not load.
+    """
 
     path: str
     group: str
@@ -220,6 +223,7 @@ class Judged:
     stable: int
     foreign: bool
     problems: tuple[Problem, ...]
+    optional: bool = False
 
 
 @dataclass

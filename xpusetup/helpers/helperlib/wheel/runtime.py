@@ -35,7 +35,15 @@ ANYTHING = "\0"
 FILLED = re.compile(r"%[sdr]|\{[^{}]*\}")
 ENDING = re.compile(r"\.so(\.\d+)*$")
 TELLING = 3
-"""So many letters a name has to have beside `lib`."""
+"""So many letters a name has to have beside `lib`, where nothing else tells that a library is meant."""
+
+
+class Called(NamedTuple):
+    """A call: of what, with which arguments, and whether an error in it is caught."""
+
+    name: str
+    given: tuple[ast.expr, ...]
+    guarded: bool
 
 
 class Scope(NamedTuple):
@@ -43,7 +51,7 @@ class Scope(NamedTuple):
 
     name: str
     parameters: frozenset[str]
-    calls: tuple[tuple[str, tuple[ast.expr, ...]], ...]
+    calls: tuple[Called, ...]
     values: dict[str, list[ast.expr]]
     libraries: frozenset[str]
 
@@ -55,8 +63,11 @@ def find_opened(path: Path) -> tuple[Opened, ...]:
         return find_in(names, archive.read)
 
 
-def find_in(names: Iterable[str], read: Callable[[str], bytes]) -> tuple[Opened, ...]:
-    """Give what files of Python code open; those in which no such function is called are not parsed."""
+def find_in(names: Iterable[str], read: Callable[[str], bytes], least: int = TELLING) -> tuple[Opened, ...]:
+    """Give what files of Python code open; those in which no such function is called are not parsed.
+
+    `least`: so many letters a name has to have beside `lib` and the ending.
+    """
     loaders: frozenset[str] = LOADERS
     scopes: dict[str, list[Scope]] = {}
     names = list(names)
@@ -69,18 +80,28 @@ def find_in(names: Iterable[str], read: Callable[[str], bytes]) -> tuple[Opened,
         if more <= loaders:
             break
         loaders |= more
-    opened = {Opened(name, text) for name, found in scopes.items() for one in found for text in _texts(one, loaders)}
+    opened = {
+        Opened(name, text, guarded)
+        for name, found in scopes.items()
+        for one in found
+        for guarded in (False, True)
+        for text in _long_enough(_texts(one, loaders, guarded=guarded), least)
+    }
     finders = {called for found in scopes.values() for one in found for called in _finders(one, loaders)}
-    return tuple(sorted(opened | set(_found_by(finders, names, read))))
+    found = {
+        Opened(name, text) for name, texts in _found_by(finders, names, read) for text in _long_enough(texts, least)
+    }
+    return tuple(sorted(opened | found))
 
 
-def _found_by(finders: Collection[str], names: Iterable[str], read: Callable[[str], bytes]) -> Iterator[Opened]:
-    """Give the libraries that functions of these names speak of, in the files that define one."""
+def _found_by(
+    finders: Collection[str], names: Iterable[str], read: Callable[[str], bytes]
+) -> Iterator[tuple[str, frozenset[str]]]:
+    """Give the libraries that functions of these names speak of, by the files that define one."""
     defines = re.compile(rb"\bdef (?:%s)\(" % b"|".join(sorted(map(str.encode, finders)))) if finders else None
     for name in names if defines else ():
         if defines and defines.search(text := read(name)):
-            found = [one for one in _parse(text) if one.name in finders]
-            yield from (Opened(name, text) for one in found for text in _long_enough(one.libraries))
+            yield from ((name, one.libraries) for one in _parse(text) if one.name in finders)
 
 
 def _finders(scope: Scope, loaders: frozenset[str]) -> Iterator[str]:
@@ -104,12 +125,13 @@ def _parse(text: bytes) -> list[Scope]:
 
 
 def _scope(name: str, parameters: frozenset[str], top: ast.AST) -> Scope:
-    calls: list[tuple[str, tuple[ast.expr, ...]]] = []
+    calls: list[Called] = []
     values: dict[str, list[ast.expr]] = {}
+    safe = set(_guarded(top))
     for node in _own(top):
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            calls.append((called, (*node.args, *(word.value for word in node.keywords))))
+            calls.append(Called(called, (*node.args, *(word.value for word in node.keywords)), node in safe))
         for target, value in _assigned(node):
             values.setdefault(target, []).append(value)
     texts = (_whole(node) for node in ast.walk(top) if isinstance(node, ast.expr))
@@ -136,9 +158,10 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name) and value is not None)
 
 
-def _reaching(scope: Scope, loaders: frozenset[str]) -> Iterator[ast.expr]:
+def _reaching(scope: Scope, loaders: frozenset[str], guarded: bool | None = None) -> Iterator[ast.expr]:
     """Give the expressions that the argument of a loader may come from, through the scope's own names."""
-    waiting = [argument for name, given in scope.calls if name in loaders for argument in given]
+    calls = [one for one in scope.calls if one.name in loaders and guarded in (None, one.guarded)]
+    waiting = [argument for one in calls for argument in one.given]
     seen: set[str] = set()
     while waiting:
         expression = waiting.pop()
@@ -156,16 +179,16 @@ def _hands_on(scope: Scope, loaders: frozenset[str]) -> bool:
     return any(isinstance(node, ast.Name) and node.id in scope.parameters for node in used)
 
 
-def _texts(scope: Scope, loaders: frozenset[str]) -> set[str]:
-    """Give the names that tell of a library."""
-    return _long_enough({text for expression in _reaching(scope, loaders) for text in _spelled(expression)})
+def _texts(scope: Scope, loaders: frozenset[str], *, guarded: bool) -> set[str]:
+    """Give the texts that reach a loader."""
+    return {text for expression in _reaching(scope, loaders, guarded) for text in _spelled(expression)}
 
 
-def _long_enough(texts: Collection[str]) -> set[str]:
-    """Give the names of files among texts that have enough letters beside `lib` and the ending."""
+def _long_enough(texts: Collection[str], least: int) -> set[str]:
+    """Give the names of files among texts that have enough letters beside `lib` and the ending to tell of a library."""
     names = {basename(text) for text in texts}
     plain = {name: ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib") for name in names}
-    return {name for name, letters in plain.items() if sum(map(str.isalnum, letters)) >= TELLING}
+    return {name for name, letters in plain.items() if sum(map(str.isalnum, letters)) >= least}
 
 
 def _spelled(node: ast.AST) -> Iterator[str]:
@@ -199,6 +222,52 @@ def is_loaded(path: str, needed: Collection[str], wheel: Wheel) -> bool:
     if ".so" not in file:  # a program, which nothing of the package need start
         return False
     return not file.startswith("lib") or file in needed or any(opens(one.name, file) for one in wheel.opened)
+
+
+# Which libraries a package can do without: its code catches the error with which one of them does not load.
+
+
+BROAD = frozenset({"Exception", "BaseException", "OSError", "ImportError", "RuntimeError"})
+"""What is raised, or its bases, where a library does not load."""
+
+
+def find_optional(libraries: Iterable[str], names: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
+    """Give those of the libraries that Python's files open or import only where an error is caught."""
+    names, files = list(names), {path: basename(path) for path in libraries}
+    ways = [(one.name, one.guarded) for one in find_in(names, read, least=1)]
+    ways += _imports({file.partition(".")[0] for file in files.values()}, names, read)
+    found = {path: [guarded for name, guarded in ways if opens(name, file)] for path, file in files.items()}
+    return {path for path, guards in found.items() if guards and all(guards)}
+
+
+def _imports(modules: set[str], names: Iterable[str], read: Callable[[str], bytes]) -> Iterator[tuple[str, bool]]:
+    """Give which of these modules are imported, by the last part of their names, and whether an error is caught."""
+    said = re.compile(rb"\bimport\b.*\b(?:%s)\b" % b"|".join(map(re.escape, sorted(map(str.encode, modules)))))
+    for name in names:
+        if said.search(text := read(name)):
+            try:
+                tree = ast.parse(text)
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+            safe = set(_guarded(tree))
+            for node in ast.walk(tree):
+                if isinstance(node, (ast.Import, ast.ImportFrom)):
+                    found = {alias.name.rpartition(".")[2] for alias in node.names} & modules
+                    yield from ((module, node in safe) for module in found)
+
+
+def _guarded(top: ast.AST) -> Iterator[ast.AST]:
+    """Give what stands in a `try` that goes on whatever is raised in it."""
+    for node in ast.walk(top):
+        if isinstance(node, ast.Try) and any(_goes_on(handler) for handler in node.handlers):
+            yield from (inner for statement in node.body for inner in ast.walk(statement))
+
+
+def _goes_on(handler: ast.ExceptHandler) -> bool:
+    kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    named = {getattr(kind, "attr", None) or getattr(kind, "id", None) for kind in kinds if kind is not None}
+    broad = handler.type is None or bool(named & BROAD)
+    return broad and not any(isinstance(node, ast.Raise) for each in handler.body for node in ast.walk(each))
 
 
 # What a wheel needs at run time: libraries from outside, held against the distributions that it requires.
