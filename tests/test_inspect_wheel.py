@@ -430,6 +430,20 @@ def _judge_requirements(path: str, needed: str, requires: tuple[str, ...]) -> An
     return importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
 
 
+@pytest.mark.parametrize(
+    ("files", "seen"),
+    [
+        ({}, "no library in it"),
+        ({"demo/x.pyd": b"MZ"}, "libraries of Windows, which are not read"),
+        ({"demo/.dylibs/x.dylib": b"\xcf\xfa"}, "libraries of macOS, which are not read"),
+    ],
+)
+def test_libraries_that_are_not_read_are_not_denied(tmp_path: Path, files: dict[str, bytes], seen: str) -> None:
+    document = run_inspector(tmp_path, "--wheel", make_wheel(tmp_path / "wheels", files))[1]
+    said = {check["id"].removeprefix("wheel."): check["seen"] for check in document["checks"]}
+    assert {said[name] for name in ("xpu", "arch", "abi", "needed", "rpath", "floor")} == {seen}
+
+
 def test_a_wheel_that_is_not_torch_says_what_it_is_linked_to() -> None:
     assert findings(library("demo/x.so"))["xpu"] == ("info", "no torch in it; nothing in it needs SYCL's runtime")
     asks = library("demo/x.so", needed=("libsycl.so.9",))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename, dirname, join, normpath, splitext
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.env.distributions import canonical
@@ -128,7 +128,8 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
 # The checks.
 
 
-NO_LIBRARY = "no library in it"
+FOREIGN = {".pyd": "Windows", ".dll": "Windows", ".dylib": "macOS"}
+"""Endings of libraries that are not read, and whose they are."""
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
 
@@ -136,13 +137,27 @@ def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
     ours = [one for one in wheel.libraries if "xpu" in basename(one.path)]
     limit = "libtorch_xpu.so that needs libsycl.so" if wanted.xpu else None
     if not any(basename(one.path) == "libtorch_xpu.so" for one in ours):
+        if not wheel.libraries and _systems(wheel):
+            return Finding("warn" if wanted.xpu else "info", _say_none(wheel), limit)
         if wanted.xpu or canonical(wheel.name) == "torch":
             return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
-        return Finding("info", f"no torch in it; {_say_sycl(wheel)}")
+        return Finding("info", f"no torch in it; {_say_sycl(wheel)}" if wheel.libraries else _say_none(wheel))
     runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
     if len(runtimes) != 1:
         return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
     return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
+
+
+def _say_none(wheel: Wheel) -> str:
+    """Say that a wheel has no library that could be read: none at all, or those of another system."""
+    systems = _systems(wheel)
+    return f"libraries of {some(systems)}, which are not read" if systems else "no library in it"
+
+
+def _systems(wheel: Wheel) -> set[str]:
+    """Give the systems whose libraries are in a wheel, and are not read: on macOS extensions end like those of Linux."""
+    found = {FOREIGN[ending] for one in wheel.members if (ending := splitext(one.path)[1]) in FOREIGN}
+    return found | ({"macOS"} if any("macosx" in tag for tag in wheel.tags) else set())
 
 
 def _say_sycl(wheel: Wheel) -> str:
@@ -186,7 +201,8 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
         return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
     if not wanted.arch:
-        return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
+        none = "no list of GPUs was asked for, and no device image is in it" if wheel.libraries else _say_none(wheel)
+        return Finding("info", trouble or none)
     if ours and not has_code(ours):
         level = "warn" if wanted.host_alone else "fail"
         return Finding(level, "no device code, whatever list a library names", wanted.arch)
@@ -224,7 +240,7 @@ def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
     chosen = of_torch or wheel.libraries
     new, old = sum(one.new_strings for one in chosen), sum(one.old_strings for one in chosen)
     if new == old == 0 and wanted.abi is None:
-        return Finding("info", "no symbol with std::string: either C++ ABI" if wheel.libraries else NO_LIBRARY)
+        return Finding("info", "no symbol with std::string: either C++ ABI" if wheel.libraries else _say_none(wheel))
     abi = None if new == old else int(new > old)
     seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
     if wanted.abi is None or abi is None:
@@ -245,7 +261,7 @@ def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
         texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
         return Finding("fail" if missing or stuck else "warn", "; ".join(texts), limit)
     if not wheel.libraries and not wanted.needed:
-        return Finding("info", NO_LIBRARY)
+        return Finding("info", _say_none(wheel))
     seen = f"{count(len(wheel.libraries), 'ELF file')}; needed from outside: {some(foreign, 40) or 'nothing'}"
     return Finding("ok" if wanted.needed else "info", seen, limit)
 
@@ -253,7 +269,7 @@ def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
 def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     """Fail what cannot be loaded, and run paths that are the build's own or through a folder of any user's."""
     if not wheel.libraries:
-        return Finding("info", NO_LIBRARY)
+        return Finding("info", _say_none(wheel))
     paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
     absolute = {folder: path for path, folder in paths if not relative(folder)}
     lost = list(find_lost(wheel))
@@ -277,7 +293,9 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
         for kind, text in one.floor:
             found = (numbers_of(text), f"{kind} {text} ({basename(one.path)})")
             highest[kind] = max(highest.get(kind, found), found)
-    seen = ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries"
+    seen = ", ".join(text for _, text in highest.values()) or (
+        "needs no versions of system libraries" if wheel.libraries else _say_none(wheel)
+    )
     if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.tags)]:
         return Finding("fail", some(foreign), some(wheel.tags))
     promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, wheel.tags) if match]

@@ -274,7 +274,16 @@ def _goes_on(handler: ast.ExceptHandler) -> bool:
 
 
 SYSTEM = (
-    *("ld-linux*.so.*", "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1"),
+    *(
+        "ld-linux*.so.*",
+        "libc.musl-*.so.1",
+        "libc.so.6",
+        "libm.so.6",
+        "libdl.so.2",
+        "librt.so.1",
+        "libpthread.so.0",
+        "libutil.so.1",
+    ),
     *("libresolv.so.2", "libnsl.so.1", "libanl.so.1", "libmvec.so.1", "libgcc_s.so.1", "libstdc++.so.6"),
     *("libz.so.1", "libexpat.so.1", "libatomic.so.1", "libX11.so.6", "libXext.so.6", "libXrender.so.1"),
     *("libICE.so.6", "libSM.so.6", "libGL.so.1", "libglib-2.0.so.0", "libgobject-2.0.so.0", "libgthread-2.0.so.0"),
