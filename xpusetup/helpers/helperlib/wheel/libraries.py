@@ -155,7 +155,7 @@ def _say_none(wheel: Wheel) -> str:
 
 
 def _systems(wheel: Wheel) -> set[str]:
-    """Give the systems whose libraries are in a wheel, and are not read: on macOS extensions end like those of Linux."""
+    """Give the systems whose libraries are in a wheel and are not read: on macOS modules end like those of Linux."""
     found = {FOREIGN[ending] for one in wheel.members if (ending := splitext(one.path)[1]) in FOREIGN}
     return found | ({"macOS"} if any("macosx" in tag for tag in wheel.tags) else set())
 
