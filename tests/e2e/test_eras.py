@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 OLD = pytest.param("torch-2.5", marks=pytest.mark.xdist_group("eras-2.5"))
 NEW = pytest.param("torch-2.14", marks=pytest.mark.xdist_group("eras-2.14"))
 old, new = pytest.mark.parametrize("name", [OLD]), pytest.mark.parametrize("name", [NEW])
-both = pytest.mark.parametrize("name", [OLD, pytest.param(NEW, marks=pytest.mark.long)])
+both = pytest.mark.parametrize("name", [OLD, pytest.param(*NEW.values, marks=(*NEW.marks, pytest.mark.long))])
 
 VERSIONS = {
     "torch-2.5": {
