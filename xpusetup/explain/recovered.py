@@ -113,6 +113,8 @@ BISECTING = re.compile(r"^Bisecting: \d+ revisions? left|^running +'")
 BISECTED = re.compile(r"^[0-9a-f]{7,40} is the first \S+ commit$|^bisect found first \S+ commit")
 LOOKS_FOR = re.compile(r"(?:^|[|;&] ?|sudo )(?:e?grep|rg|awk|systemctl|journalctl|ctest|find) ")
 """Commands that name what they look for."""
+JAVA = re.compile(r"(?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)\b.*\n\s*at [\w.$<>]+\(")
+"""An exception of Java with the first line of its trace, which loggers write below what they say."""
 RESTART = re.compile(r"^(?P<unit>\S+\.service): Scheduled restart job, restart counter is at [1-3]\.$")
 STARTED = re.compile(r"^Started \S")
 SHOWS_LOG = re.compile(r"^(?:tail|cat|head|less|grep)\b.* \S+\.log\b")
@@ -318,6 +320,8 @@ def _belonging(story: Story, index: int, begin: int, *, far: bool = False) -> se
 
 def _trace_below(story: Story, index: int) -> set[int]:
     after = range(index + 1, min(index + TRACE, len(story.texts)))
+    if after and JAVA.match("\n".join(story.texts[index + 1 : index + 3])):
+        return {index + 1} & story.ill
     if not after or not story.texts[index + 1].startswith("Traceback"):
         return set()
     end = next((below for below in after if RAISED.match(story.texts[below])), index)
