@@ -59,10 +59,16 @@ BARE = re.compile(
 """A command that stands on a line of its own, without a prompt."""
 
 
+def _cut(raw: str) -> str:
+    """Give a line without what is too long in it; torch's own settings end with what it was built for."""
+    of_torch = len(raw) > LONGEST and "Build settings:" in raw[:40]
+    return raw[: LONGEST // 2] + raw[-LONGEST // 2 :] if of_torch else raw[:LONGEST]
+
+
 def clean_lines(text: str) -> Iterator[str]:
     """Give the lines of what was pasted, without codes of terminals, quotes, emphasis and NUL; fences are empty."""
     for raw in text[:MOST_TEXT].splitlines()[:MOST_LINES]:
-        line = CODES.sub("", raw[:LONGEST].replace("\0", "")).replace("**", "").replace("\\`", "`")
+        line = CODES.sub("", _cut(raw).replace("\0", "")).replace("**", "").replace("\\`", "`")
         line = SERVICE.sub("", line)
         if not line.startswith(PYTHON):
             line = QUOTE.sub("", line)

@@ -363,9 +363,9 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
-    if not any((version, got.distributions, asked, _loading(got), said, conflicts)):
+    if not any((version, got.distributions, asked, _loading(got), said, conflicts, got.collected.get("config"))):
         return None
-    version = version or (NOT_NAMED if said else None)
+    version = version or (NOT_NAMED if said or "config" in got.collected else None)
     build = _build(got, version or "")
     return {
         "python": "python",
@@ -409,12 +409,16 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     there = got.distributions
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
+    config = said.get("config", "")
     rules: tuple[tuple[bool, str, str], ...] = (
         (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
         (bool(cuda), "", cuda),
+        (config.startswith("cuda"), "", config[5:] or "yes"),
+        (config == "no xpu" and got.available is not True, "", ""),
+        (config == "xpu", xpu, ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
