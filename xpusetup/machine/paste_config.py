@@ -10,7 +10,7 @@ FOR_CUDA = re.compile(r"^\s*- CUDA Runtime (\d[\d.]*)|^\s*- NVCC architecture fl
 FOR_OTHERS = re.compile(r"\bUSE_(?:CUDA|ROCM)=(?:ON|1)\b|^\s*- (?:HIP Runtime|MIOpen)")
 RELEASE = re.compile(r"\bTORCH_VERSION=((\d+)\.(\d+)\.\d+)\b")
 WITH_XPU = (2, 5)
-"""The first release whose settings name XPU, if only by "XPU backend" before them; Intel's builds of older ones do not."""
+"""The first release whose settings name XPU, if only by "XPU backend" before them."""
 
 
 def read_config(line: str) -> tuple[str, str] | None:

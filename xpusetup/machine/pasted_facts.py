@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_beside import cards_in_use, outdone
+from xpusetup.machine.paste_choice import no_driver_listed, weaker_left
 from xpusetup.machine.paste_expected import is_settled
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
 from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
-from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
+from xpusetup.machine.paste_others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
@@ -152,6 +153,9 @@ def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
         **hidden_cards(got.everything),
         **cards_in_use(got.everything),
         **outdone(got, got.hosts),
+        **weaker_left(got.everything),
+        **no_driver_listed(got.everything),
+        **gaudi_of_two_releases(got.everything),
         **what_is_shown(got.everything, showings),
         **loader_before(got.everything, got.packages),
         **loader_after(got.everything),
@@ -349,7 +353,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
         return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
-        details = {"image": got.image} if got.image else {}
+        image = got.image or linuxserver_image(got.everything)
+        details = {"image": image} if image else {}
         details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
         kind = "lxc" if got.by_lxc and not got.starts else got.starts or "docker"
         return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
