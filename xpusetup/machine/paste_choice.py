@@ -102,9 +102,14 @@ NOT_OF_GPU = re.compile(
 )
 """Drivers that serve no GPU of Intel's: the processor's, an emulation, those of others, Mesa's own."""
 FAILS = re.compile(
-    r"(?i)^\s{0,8}\[opencl:(?:cpu|acc|fpga)|platforms?\W+0\b|is_available\W{1,6}False|XPU device count is zero"
+    r"(?i)^\s{0,8}\[opencl:(?:cpu|acc|fpga)|(?:number of|num|found) platforms?\W+0\b|is_available\W{1,6}False"
+    r"|XPU device count is zero"
     r"|\['CPU'\]|UNINITIALIZED|No device of requested type|no (?:level.?zero|intel|gpu|xpu) \w*"
     r"|\b(?:not|n't) (?:\w+ )?(?:list|find|found|see|detect|show|available)"
+)
+INTELS = re.compile(
+    r"(?i)\bArc\b|\bIris\b|\bU?HD Graphics\b|\[?8086:|\bIntel(?:\(R\))? i?GPU|\bi-?GPU\b|\bXPU\b|/dev/dri|sycl-ls"
+    r"|\b[AB]\d{3}\b|\b(?:Flex|Max) 1\d\d0?\b|\bIntel Graphics\b"
 )
 LISTS_GPU = re.compile(
     r"level_zero:gpu|opencl:gpu|Intel\(R\) OpenCL (?:HD )?Graphics\b"
@@ -120,7 +125,12 @@ THERE = re.compile(
 def no_driver_listed(text: Sequence[str]) -> dict[str, Shown]:
     """Give a list of OpenCL's drivers, or of Level Zero's libraries, in which that of Intel's GPUs is not."""
     whole = "\n".join(text)
-    if LISTS_GPU.search(whole) or THERE.search(whole) or not any(FAILS.search(line) for line in text):
+    if (
+        not INTELS.search(whole)
+        or LISTS_GPU.search(whole)
+        or THERE.search(whole)
+        or not any(FAILS.search(line) for line in text)
+    ):
         return {}
     seen = _others_alone(text) or _loader_alone(text)
     if not seen:

@@ -148,6 +148,8 @@ class TorchReader(EndReader):
             self._note_available(there=truth == "True")
         if (compiled := said.get("xpu._is_compiled()")) is not None:
             self.got.collected["compiled"] = compiled
+        if said.get("cuda.is_available()") == "True":
+            self.got.collected["cuda_available"] = "True"
         if count := said.get("xpu.device_count()"):
             self.got.count = int(count)
         for name in ("cuda", "xpu"):

@@ -12,6 +12,7 @@ from xpusetup.machine.paste_beside import cards_in_use, outdone
 from xpusetup.machine.paste_choice import no_driver_listed, weaker_left
 from xpusetup.machine.paste_expected import is_settled
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
+from xpusetup.machine.paste_kernel import kernel_in_words
 from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
 from xpusetup.machine.paste_others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
@@ -118,6 +119,9 @@ def facts_from_paste(
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
+    if not got.kernel and (kernel := kernel_in_words(got.everything)):
+        got.kernel = kernel
+        got.told.update(("system", "kernel"))
     take_words(got, what_is_said(got.prose, sayings))
     if is_settled(got.everything):
         got.said.pop("fails", None)
@@ -369,6 +373,8 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
     if not any((version, got.distributions, asked, _loading(got), said, conflicts, got.collected.get("config"))):
+        return None
+    if got.collected.get("cuda_available") == "True" and not said and not _has_none(got) and not conflicts:
         return None
     version = version or (NOT_NAMED if said or "config" in got.collected else None)
     build = _build(got, version or "")
