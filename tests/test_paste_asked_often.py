@@ -64,6 +64,21 @@ FOUND: tuple[tuple[str, str, str], ...] = (
         "perm.session",
     ),
     (
+        "CUDA by its attribute",
+        "Arc A750\n>>> torch.version.cuda\n'12.6'\n>>> torch.xpu.is_available()\nFalse\n",
+        "torch.is_xpu_build",
+    ),
+    (
+        "variable of a run",
+        f"Arc A750\nann@box:~$ docker run --device /dev/dri -e ONEAPI_DEVICE_SELECTOR=opencl:cpu kit sycl-ls\n{CPU}",
+        "umd.device_filter_env",
+    ),
+    (
+        "no driver in a report",
+        "Arc A750\nIs XPU available: False\n* intel-opencl-icd:\tN/A\n* libze1:\tN/A\n* level-zero:\tN/A\n",
+        "umd.ze_intel_gpu",
+    ),
+    (
         "took Iris",
         f"{ZE.format(0, 'Iris(R) Xe Graphics')}{ZE.format(1, 'Arc(TM) A370M Graphics')}using device SYCL0 ({IRIS})\n",
         "umd.device_choice",

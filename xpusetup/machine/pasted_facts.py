@@ -376,7 +376,7 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
         return None
     if got.collected.get("cuda_available") == "True" and not said and not _has_none(got) and not conflicts:
         return None
-    version = version or (NOT_NAMED if said or "config" in got.collected else None)
+    version = version or (NOT_NAMED if said or _is_for_others(got) else None)
     build = _build(got, version or "")
     return {
         "python": "python",
@@ -438,6 +438,11 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (bool(PLAIN.fullmatch(version)) and _has_none(got) and "intel-extension-for-pytorch" not in there, "", ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
+
+
+def _is_for_others(got: Pasted) -> bool:
+    """Say whether torch told for what it was built, and not its version."""
+    return "config" in got.collected or re.match(r"\d", got.collected.get("cuda", "")) is not None
 
 
 def _has_none(got: Pasted) -> bool:
