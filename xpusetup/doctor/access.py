@@ -123,19 +123,56 @@ def check_container_group(question: Question) -> Answer | None:
         start = (
             f"group_add: ['{gid}']  # in the compose file, or in .env what that takes for it; then docker compose up -d"
         )
+    if container.kind == "kubernetes" and not mapped:
+        start = f"securityContext: {{supplementalGroups: [{gid}]}}  # in the pod's spec"
     words = {"gid": gid, "container": container.kind, "start": start}
+    if _of_linuxserver(question) and not mapped:
+        words |= FOR_ABC
     return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
+
+
+FOR_ABC = {
+    "means": (
+        "The node belongs to a number that is no group of this user here. Images of linuxserver.io start their programs"
+        " as abc, with the groups that /etc/group gives it: --group-add reaches only the first process"
+    ),
+    "mend": (
+        "Make abc a member of the node's group inside, in a script of /custom-cont-init.d so that it stays, then"
+        " restart the container; newer releases of most of these images do it at their start (take the newest)."
+    ),
+    "commands": (
+        "docker exec NAME sh -c 'G=$(stat -c %g /dev/dri/renderD128); getent group $G || groupadd -g $G hostrender;"
+        " usermod -aG $(getent group $G | cut -d: -f1) abc'\ndocker restart NAME"
+    ),
+}
+
+
+def _of_linuxserver(question: Question) -> bool:
+    """Say whether this is a container of linuxserver.io, whose programs run as abc."""
+    container, system = question.facts.container, question.facts.system
+    image = container.details.get("image", "") if container else ""
+    return "linuxserver/" in image or (system is not None and system.user == "abc")
 
 
 def check_session(question: Question) -> Answer | None:
     """Look for a group that the user has joined, but not this session."""
     system, closed = question.facts.system, _closed(question)
+    if system is not None and not closed and _joined_unseen(question):
+        return Answer("fail", f"{system.user} is in the GPU's group in /etc/group and not in this session's groups")
     if system is None or not closed:
         return None
     late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
     if not late:
         return None
     return Answer(weight(question), f"{system.user} is in group {_group(question, late[0])}; this session began before")
+
+
+def _joined_unseen(question: Question) -> bool:
+    """Say whether this session lacks a group that was joined, where nothing works and nobody told of the nodes."""
+    facts = question.facts
+    if facts.system is None or not _applies(question) or facts.is_told("hardware.nodes") or not fails(facts):
+        return False
+    return bool(facts.system.groups) and not set(facts.system.joined) <= set(facts.system.groups)
 
 
 def check_render_group(question: Question) -> Answer | None:

@@ -150,7 +150,7 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     if build is None or not is_xpu(question) or not intel_gpus(question):
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"
-    if is_stock(said):
+    if is_stock(said) or (question.facts.userland and question.facts.userland.as_root):
         return None
     late = newer_than(question, build)
     if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):

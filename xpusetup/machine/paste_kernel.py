@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
@@ -10,6 +11,9 @@ from xpusetup.machine.paste_commands import HANDED, lists_displays
 from xpusetup.machine.paste_ids import UEVENT, Told, in_a_line, in_uevent
 from xpusetup.machine.paste_lines import PastedGpu, PastedNode
 from xpusetup.machine.paste_places import PlaceReader
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
@@ -318,3 +322,19 @@ class KernelReader(PlaceReader):
         self.got.modules[found[1]] = None
         self.got.told.add("kernel.modules")
         return "lsmod"
+
+
+IN_WORDS = re.compile(
+    r"(?i)\b(?:Ubuntu|Debian|Mint|Pop!?_OS|Proxmox|PVE|Fedora|kernel|Linux|HWE|host|LTS)\b[^\n;]{0,40}?[\s(,:]"
+    r"(\d\.\d{1,2}\.\d{1,3}-\d{1,4}(?:\.\d+)?-(?:generic|lowlatency|oem|pve|amd64|cloud-amd64|hwe)\b)"
+)
+OF_CHANGES = re.compile(
+    r"(?i)\b(?:works?|worked|tried|try|after|before|upgrad\w*|updat\w*|downgrad\w*|install\w*|build\w*|built|boot\w*|from|if|until"
+    r"|since|linux-image|linux-headers|dkms|initrd|vmlinuz|and)\b|/lib/modules|/boot/"
+)
+
+
+def kernel_in_words(text: Sequence[str]) -> str:
+    """Give the kernel that a line of a machine's parts names; nothing where several are, or a change is told of."""
+    found = {match[1] for line in text if (match := IN_WORDS.search(line)) and not OF_CHANGES.search(line)}
+    return found.pop() if len(found) == 1 else ""

@@ -54,15 +54,21 @@ TOOLS = (
 BARE = re.compile(
     r"^(?:[\w.-]{2,40}[#%$] )?(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg|uname)"
     r"(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
-    r"(?: ?\|.{1,200}|$)|(?:docker|podman) run .*)"
+    r"(?: ?\|.{1,200}|$)|(?:docker|podman) run .*|kubectl exec .*)"
 )
 """A command that stands on a line of its own, without a prompt."""
+
+
+def _cut(raw: str) -> str:
+    """Give a line without what is too long in it; torch's own settings end with what it was built for."""
+    of_torch = len(raw) > LONGEST and "Build settings:" in raw[:40]
+    return raw[: LONGEST // 2] + raw[-LONGEST // 2 :] if of_torch else raw[:LONGEST]
 
 
 def clean_lines(text: str) -> Iterator[str]:
     """Give the lines of what was pasted, without codes of terminals, quotes, emphasis and NUL; fences are empty."""
     for raw in text[:MOST_TEXT].splitlines()[:MOST_LINES]:
-        line = CODES.sub("", raw[:LONGEST].replace("\0", "")).replace("**", "").replace("\\`", "`")
+        line = CODES.sub("", _cut(raw).replace("\0", "")).replace("**", "").replace("\\`", "`")
         line = SERVICE.sub("", line)
         if not line.startswith(PYTHON):
             line = QUOTE.sub("", line)

@@ -7,6 +7,7 @@ import re
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import DISTRIBUTIONS
 from xpusetup.machine.paste_commands import variables_of
+from xpusetup.machine.paste_config import read_config
 from xpusetup.machine.paste_ends import EndReader
 
 NAMED, LISTED, SHOWN = 1, 2, 3
@@ -79,7 +80,20 @@ class TorchReader(EndReader):
             else:
                 self.got.distributions.setdefault("intel-extension-for-pytorch", version)
 
+    def _configured(self, line: str) -> bool:
+        """Take what torch.__config__ says that it was built for: the first line that tells it counts."""
+        told = read_config(line)
+        if told is None:
+            return False
+        if told[0]:
+            self.got.collected.setdefault("config", told[0])
+        if told[1]:
+            self._torch_is(told[1], NAMED)
+        return True
+
     def _torch(self, line: str) -> str:
+        if self._configured(line):
+            return "torch.__config__"
         asked = EXPRESSION.findall(self.command)
         if self.by_root and "True" in line and (asked or lines.ANSWERED.search(line)):
             self.heard.root_sees = True
@@ -134,6 +148,8 @@ class TorchReader(EndReader):
             self._note_available(there=truth == "True")
         if (compiled := said.get("xpu._is_compiled()")) is not None:
             self.got.collected["compiled"] = compiled
+        if said.get("cuda.is_available()") == "True":
+            self.got.collected["cuda_available"] = "True"
         if count := said.get("xpu.device_count()"):
             self.got.count = int(count)
         for name in ("cuda", "xpu"):

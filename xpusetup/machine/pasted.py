@@ -163,7 +163,9 @@ class Reader(TorchReader):
         if self.written and user not in ("", "root") and not CONTAINER.fullmatch(host) and host not in self.written:
             self.entering = False
             self.got.aside = self.got.aside or command.startswith(ASKS)
-        command = self.follow(host, command)
+        typed, command = command, self.follow(host, command)
+        if command != typed:
+            self._note_variables(typed)
         self.by_root = command.startswith("sudo ") or (user == "root" and host in self.plain)
         self.heard.users |= {user} if user else set()
         self.plain |= {host} if host and user != "root" else set()
@@ -176,6 +178,12 @@ class Reader(TorchReader):
             self.got.handed, self.got.starts = handed, bare.partition(" ")[0]
             self.got.image = image_of(bare) or self.got.image
 
+    def _note_variables(self, command: str) -> None:
+        """Take the variables that a command sets for itself, or for the container that it starts."""
+        for name, value in variables_of(command).items():
+            if name in self.watched:
+                self.got.variables.setdefault(name, value)
+
     def _begin(self, command: str) -> None:
         """Begin the output of a command: some of them tell by what they do not show."""
         self.command, self.gpu, self.after, self.shown_lines, self.by_uv = command, None, "", 0, False
@@ -184,9 +192,7 @@ class Reader(TorchReader):
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
         self.expected, self.rows = parts_shown(command), 0
-        for name, value in variables_of(command).items():
-            if name in self.watched:
-                self.got.variables.setdefault(name, value)
+        self._note_variables(command)
         if found := ECHOED.search(command):
             self._keep(self.got.blacklisted, found[1])
         if which := installs_torch(command):

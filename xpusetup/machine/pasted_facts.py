@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_beside import cards_in_use, outdone
+from xpusetup.machine.paste_choice import no_driver_listed, weaker_left
 from xpusetup.machine.paste_expected import is_settled
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
+from xpusetup.machine.paste_kernel import kernel_in_words
 from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
-from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
+from xpusetup.machine.paste_others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
@@ -117,6 +119,9 @@ def facts_from_paste(
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
+    if not got.kernel and (kernel := kernel_in_words(got.everything)):
+        got.kernel = kernel
+        got.told.update(("system", "kernel"))
     take_words(got, what_is_said(got.prose, sayings))
     if is_settled(got.everything):
         got.said.pop("fails", None)
@@ -152,6 +157,9 @@ def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
         **hidden_cards(got.everything),
         **cards_in_use(got.everything),
         **outdone(got, got.hosts),
+        **weaker_left(got.everything),
+        **no_driver_listed(got.everything),
+        **gaudi_of_two_releases(got.everything),
         **what_is_shown(got.everything, showings),
         **loader_before(got.everything, got.packages),
         **loader_after(got.everything),
@@ -349,7 +357,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
         return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
-        details = {"image": got.image} if got.image else {}
+        image = got.image or linuxserver_image(got.everything)
+        details = {"image": image} if image else {}
         details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
         kind = "lxc" if got.by_lxc and not got.starts else got.starts or "docker"
         return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
@@ -363,9 +372,11 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
-    if not any((version, got.distributions, asked, _loading(got), said, conflicts)):
+    if not any((version, got.distributions, asked, _loading(got), said, conflicts, got.collected.get("config"))):
         return None
-    version = version or (NOT_NAMED if said else None)
+    if got.collected.get("cuda_available") == "True" and not said and not _has_none(got) and not conflicts:
+        return None
+    version = version or (NOT_NAMED if said or _is_for_others(got) else None)
     build = _build(got, version or "")
     return {
         "python": "python",
@@ -409,12 +420,16 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     there = got.distributions
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
+    config = said.get("config", "")
     rules: tuple[tuple[bool, str, str], ...] = (
         (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
         (bool(cuda), "", cuda),
+        (config.startswith("cuda"), "", config[5:] or "yes"),
+        (config == "no xpu" and got.available is not True, "", ""),
+        (config == "xpu", xpu, ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
@@ -423,6 +438,11 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (bool(PLAIN.fullmatch(version)) and _has_none(got) and "intel-extension-for-pytorch" not in there, "", ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
+
+
+def _is_for_others(got: Pasted) -> bool:
+    """Say whether torch told for what it was built, and not its version."""
+    return "config" in got.collected or re.match(r"\d", got.collected.get("cuda", "")) is not None
 
 
 def _has_none(got: Pasted) -> bool:
