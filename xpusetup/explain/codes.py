@@ -20,6 +20,9 @@ BARE = (
 )
 """A number without 0x, as XPU Manager (hexadecimal) and llama.cpp (decimal) write it."""
 
+TRITON = r"\[ZE\](?: [^\s:]+:\d+)?: ?(?:{numbers})(?!\w|\.\d)"
+"""Level Zero's number as Triton for XPU writes it, in decimal."""
+
 RUNTIME = (
     r"(?:backend failed(?: with error:|\. UR backend returns:)|\bUR error:?|Native API returns:)"
     r" ?(?:{numbers})(?!\w|\.\d)"
@@ -34,7 +37,14 @@ PLAIN = ("rror", "fail")
 DECIMAL = ("2013265", "18790", "18791")
 """How Level Zero's numbers begin in decimal."""
 NUMBERED: Mapping[Api, tuple[str, ...]] = {
-    "ze": ("780000", "700000", "7001000", "7002000", *(f"{word}|{head}" for word in PLAIN for head in DECIMAL)),
+    "ze": (
+        "780000",
+        "700000",
+        "7001000",
+        "7002000",
+        "rror|[ze]",
+        *(f"{word}|{head}" for word in PLAIN for head in DECIMAL),
+    ),
     "ur": ("fail|backend failed", "rror|ur error", "fail|native api"),
     "cl": ("fail|native api", "rror|opencl", "fail|opencl", "rror|(-", "fail|(-"),
 }
@@ -64,6 +74,8 @@ def _patterns(names: Sequence[str], results: Results) -> Iterator[str]:
     if zero := [number for number in numbers.get("ze", []) if _is_telling(number)]:
         yield HEX.format(numbers="|".join(f"{number:x}" for number in zero))
         yield BARE.format(numbers="|".join(f"{number:x}|{number}" for number in zero))
+    if triton := numbers.get("ze"):
+        yield TRITON.format(numbers="|".join(map(str, triton)))
     if runtime := numbers.get("ur"):
         yield RUNTIME.format(numbers="|".join(map(str, runtime)))
     if opencl := numbers.get("cl"):

@@ -40,6 +40,7 @@ HARMLESS = re.compile(
     r"|^<LOADER>\[INFO\]: failed to load adapter '\S*adapter_(?:cuda|hip|native_cpu|mock|offload)\."
     r"|\"(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) [^\"\n]{1,300} HTTP/[\d.]+\" 4\d\d\b"
     r"|^(?:[A-Z]{3,4} )?\[\d+\](?: \S+@\S+)? LOG: "
+    r"|^Triton cache error: compiled module \S+ could not be loaded"
     r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says, and
