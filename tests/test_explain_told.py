@@ -19,6 +19,7 @@ from xpusetup.ui.explain import LONGEST, shorten
 
 CASES: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "told.toml").read_text(encoding="utf-8"))
 BUILDING: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "building.toml").read_text(encoding="utf-8"))
+RUNNING: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "running.toml").read_text(encoding="utf-8"))
 WITH = [(known, each) for known in signatures() for each in known.when]
 
 
@@ -26,7 +27,7 @@ def name(case: dict[str, Any]) -> str:
     return str(case["about"])
 
 
-@pytest.mark.parametrize("case", CASES["told"] + BUILDING["told"], ids=name)
+@pytest.mark.parametrize("case", CASES["told"] + BUILDING["told"] + RUNNING["told"], ids=name)
 def test_what_a_log_tells(case: dict[str, Any]) -> None:
     found = explained(case["log"].strip("\n"))
     told = found.describe()
@@ -53,7 +54,7 @@ def test_what_no_class_knows(case: dict[str, Any]) -> None:
     assert all(any(each in near.text for near in found.describe().beside) for each in case.get("beside", []))
 
 
-@pytest.mark.parametrize("case", CASES["well"] + BUILDING["well"], ids=name)
+@pytest.mark.parametrize("case", CASES["well"] + BUILDING["well"] + RUNNING["well"], ids=name)
 def test_what_ended_well(case: dict[str, Any]) -> None:
     found = explained(case["log"].strip("\n"))
     assert (ids(found), found.first_error) == ([], None)
