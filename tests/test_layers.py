@@ -20,6 +20,7 @@ ORDER = (
     "system",
     "config",
     "machine",
+    "paste",
     "doctor",
     "recommend",
     "plan",

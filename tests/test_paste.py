@@ -23,9 +23,9 @@ from xpusetup.commands.paste import read_paste
 from xpusetup.doctor.known import FROM_ABSENCE, TELLS
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts
-from xpusetup.machine.paste_lines import MOST_LINES, MOST_TEXT
-from xpusetup.machine.pasted_facts import PARTS, facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.paste.facts import PARTS, facts_from_paste
+from xpusetup.paste.lines import MOST_LINES, MOST_TEXT
 from xpusetup.run.tables import sayings
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
@@ -33,7 +33,7 @@ from xpusetup.ui.doctor import show_doctor, show_report
 
 if TYPE_CHECKING:
     from xpusetup.commands.doctor import Diagnosis
-    from xpusetup.machine.pasted_facts import PasteReport
+    from xpusetup.paste.facts import PasteReport
 
 MACHINES = Path(__file__).parent / "machines"
 LSPCI = """\

@@ -9,10 +9,10 @@ import pytest
 from data.diagnosis import diagnose
 from xpusetup.base.model import Fix
 from xpusetup.commands.doctor import Diagnosis, DoctorOptions
-from xpusetup.machine.paste_advice import habits_of
-from xpusetup.machine.paste_prose import failing_kernel
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.versions import is_stock
+from xpusetup.paste.advice import habits_of
+from xpusetup.paste.facts import facts_from_paste
+from xpusetup.paste.prose import failing_kernel
 from xpusetup.run.tables import gpu_table, sayings, showings
 from xpusetup.run.workspace import Where
 

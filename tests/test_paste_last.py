@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from data.profiles import shipped
 from test_paste_shown import causes, findings, read
 from xpusetup.commands.paste import read_paste
-from xpusetup.machine.paste_runs import built_elsewhere, hidden_cards
+from xpusetup.paste.runs import built_elsewhere, hidden_cards
 
 if TYPE_CHECKING:
     from pathlib import Path

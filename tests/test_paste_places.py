@@ -13,10 +13,10 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine, root_causes
 from xpusetup.machine.facts import VGA_ALONE, Facts
 from xpusetup.machine.gpus import age_of
-from xpusetup.machine.paste_commands import handed_over, image_of, lists_displays, parts_shown
-from xpusetup.machine.paste_places import heading, inner_command
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.paste.commands import handed_over, image_of, lists_displays, parts_shown
+from xpusetup.paste.facts import facts_from_paste
+from xpusetup.paste.places import heading, inner_command
 from xpusetup.run.tables import known_bad, sayings
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import CHECKS, examine, root_causes
-from xpusetup.machine.paste_commands import installs_torch, variables_of, whole_commands
-from xpusetup.machine.paste_prose import what_is_said
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.paste.commands import installs_torch, variables_of, whole_commands
+from xpusetup.paste.facts import facts_from_paste
+from xpusetup.paste.prose import what_is_said
 from xpusetup.run.tables import known_bad, sayings
 
 if TYPE_CHECKING:

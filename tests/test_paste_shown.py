@@ -12,10 +12,10 @@ from data.texts import GPUS, TEXTS
 from xpusetup.commands.paste import read_paste
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import CHECKS, examine, root_causes
-from xpusetup.machine.paste_kernel import plain_slot
-from xpusetup.machine.paste_runs import compare_runs, found_elsewhere
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.paste.facts import facts_from_paste
+from xpusetup.paste.kernel import plain_slot
+from xpusetup.paste.runs import compare_runs, found_elsewhere
 from xpusetup.run.tables import known_bad, sayings, showings
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine, root_causes
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.paste.facts import facts_from_paste
 from xpusetup.run.tables import known_bad, sayings, showings
 
 ZE = "[level_zero:gpu][level_zero:0] Intel(R) oneAPI Unified Runtime over Level-Zero, Intel(R) Arc(TM) A770 1.0 [1.6]\n"

@@ -11,9 +11,9 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import SYMPTOMS, examine, root_causes
 from xpusetup.explain.explanation import Cause, LogLine
 from xpusetup.machine.known_bad import concerns
-from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
 from xpusetup.machine.works import torch_works
+from xpusetup.paste.facts import facts_from_paste
 from xpusetup.recommend.solve import has_own_pytorch
 from xpusetup.run.tables import (
     check_texts,

@@ -15,13 +15,13 @@ from xpusetup.commands.explain import AMBIGUOUS, known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
-from xpusetup.machine.paste_advice import Habits, habits_of
-from xpusetup.machine.paste_expected import is_expected, is_of_another, is_settled, shows_use
-from xpusetup.machine.paste_lines import MOST_TEXT
-from xpusetup.machine.paste_prose import is_prose
-from xpusetup.machine.paste_shown import REFUSED
-from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.machine.works import fails, lists_gpu, torch_works
+from xpusetup.paste.advice import Habits, habits_of
+from xpusetup.paste.expected import is_expected, is_of_another, is_settled, shows_use
+from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
+from xpusetup.paste.lines import MOST_TEXT
+from xpusetup.paste.prose import is_prose
+from xpusetup.paste.shown import REFUSED
 from xpusetup.run.tables import gpu_table, sayings, showings
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 

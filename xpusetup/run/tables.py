@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.machine.gpus import GpuTable, TargetCosts, TargetTable
     from xpusetup.machine.known_bad import KnownBad
-    from xpusetup.machine.paste_prose import Saying
-    from xpusetup.machine.paste_shown import Showing
+    from xpusetup.paste.prose import Saying
+    from xpusetup.paste.shown import Showing
     from xpusetup.recommend.machine import Known
 
 
@@ -77,7 +77,7 @@ def known_bad() -> tuple[KnownBad, ...]:
 @cache
 def sayings() -> tuple[Saying, ...]:
     """Read data/said.toml."""
-    from xpusetup.machine.paste_prose import parse_sayings  # noqa: PLC0415 - only what was pasted holds sentences
+    from xpusetup.paste.prose import parse_sayings  # noqa: PLC0415 - only what was pasted holds sentences
 
     return parse_sayings(files.package_text("data/said.toml"))
 
@@ -85,7 +85,7 @@ def sayings() -> tuple[Saying, ...]:
 @cache
 def showings() -> tuple[Showing, ...]:
     """Read data/shown.toml."""
-    from xpusetup.machine.paste_shown import parse_showings  # noqa: PLC0415 - same
+    from xpusetup.paste.shown import parse_showings  # noqa: PLC0415 - same
 
     return parse_showings(files.package_text("data/shown.toml"))
 

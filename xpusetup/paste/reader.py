@@ -9,30 +9,30 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import (
     DISTRIBUTIONS,
     PACKAGES,
     parse_ldconfig,
     parse_sycl_ls,
 )
-from xpusetup.machine.paste_commands import (
+from xpusetup.paste import lines
+from xpusetup.paste.commands import (
     handed_over,
     image_of,
     installs_torch,
     only_asks,
     parts_shown,
     shows,
+    variable_in,
     variables_of,
     whole_commands,
 )
-from xpusetup.machine.paste_ends import ZE_DRIVER
-from xpusetup.machine.paste_kernel import ECHOED, plain_slot
-from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
-from xpusetup.machine.paste_places import heading
-from xpusetup.machine.paste_prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
-from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
-from xpusetup.machine.paste_variables import variable_in
+from xpusetup.paste.ends import ZE_DRIVER
+from xpusetup.paste.kernel import ECHOED, plain_slot
+from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
+from xpusetup.paste.places import heading
+from xpusetup.paste.prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
+from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
-from xpusetup.machine.paste_beside import cards_in_use, outdone
-from xpusetup.machine.paste_choice import no_driver_listed, weaker_left
-from xpusetup.machine.paste_expected import is_settled
-from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
-from xpusetup.machine.paste_kernel import kernel_in_words
-from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
-from xpusetup.machine.paste_others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
-from xpusetup.machine.paste_prose import take_words, what_is_said
-from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
-from xpusetup.machine.paste_shown import take_failure, what_is_shown
-from xpusetup.machine.paste_versions import driver_that_worked, loader_after, loader_before
-from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.paste.beside import cards_in_use, outdone
+from xpusetup.paste.choice import no_driver_listed, weaker_left
+from xpusetup.paste.expected import is_settled
+from xpusetup.paste.hardware import UNKNOWN_GROUP, hardware_of, of_sycl
+from xpusetup.paste.kernel import kernel_in_words
+from xpusetup.paste.lines import CONTAINER, DISTRIBUTION, FAMILIES
+from xpusetup.paste.others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
+from xpusetup.paste.prose import take_words, what_is_said
+from xpusetup.paste.reader import read_pasted
+from xpusetup.paste.runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
+from xpusetup.paste.shown import take_failure, what_is_shown
+from xpusetup.paste.versions import driver_that_worked, loader_after, loader_before
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from xpusetup.machine.facts import Shown
     from xpusetup.machine.gpus import GpuTable
-    from xpusetup.machine.paste_lines import Pasted
-    from xpusetup.machine.paste_prose import Saying
-    from xpusetup.machine.paste_shown import Showing
+    from xpusetup.paste.lines import Pasted
+    from xpusetup.paste.prose import Saying
+    from xpusetup.paste.shown import Showing
 
 
 PARTS: dict[str, str] = {

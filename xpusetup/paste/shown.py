@@ -15,7 +15,7 @@ from xpusetup.machine.facts import Shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.machine.paste_lines import Pasted
+    from xpusetup.paste.lines import Pasted
 
 
 LONGEST = 160

@@ -14,12 +14,12 @@ from pydantic import Field
 
 from xpusetup.base.values import Name, Strict, Text
 from xpusetup.config.load import parse_data
-from xpusetup.machine.paste_lines import DISTRIBUTION
+from xpusetup.paste.lines import DISTRIBUTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from xpusetup.machine.paste_lines import Pasted
+    from xpusetup.paste.lines import Pasted
 
 
 class Saying(Strict):

@@ -6,14 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from xpusetup.machine.facts import Shown
-from xpusetup.machine.paste_hardware import opens
 from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES, is_stock
 from xpusetup.machine.works import is_gpu_line
+from xpusetup.paste.hardware import opens
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.machine.paste_lines import Pasted
+    from xpusetup.paste.lines import Pasted
 
 
 # Cards of which another process has the memory, or that it has wholly.

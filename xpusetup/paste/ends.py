@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import parse_clinfo
-from xpusetup.machine.paste_commands import LEVEL_ZERO_DRIVERS, by_silence
-from xpusetup.machine.paste_kernel import KernelReader
+from xpusetup.paste import lines
+from xpusetup.paste.commands import LEVEL_ZERO_DRIVERS, by_silence
+from xpusetup.paste.kernel import KernelReader
 
 ZE_DRIVERS = sorted({name for names in LEVEL_ZERO_DRIVERS.values() for name in names})
 ZE_DRIVER = "libze_intel_gpu.so"

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
-from xpusetup.machine.paste_commands import HANDED, lists_displays
-from xpusetup.machine.paste_ids import UEVENT, Told, in_a_line, in_uevent
-from xpusetup.machine.paste_lines import PastedGpu, PastedNode
-from xpusetup.machine.paste_places import PlaceReader
+from xpusetup.paste import lines
+from xpusetup.paste.commands import HANDED, lists_displays
+from xpusetup.paste.hardware import UEVENT, Told, in_a_line, in_uevent
+from xpusetup.paste.lines import PastedGpu, PastedNode
+from xpusetup.paste.places import PlaceReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

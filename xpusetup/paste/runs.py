@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
-from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.facts import Shown
-from xpusetup.machine.paste_commands import image_of
+from xpusetup.paste import lines
+from xpusetup.paste.commands import image_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

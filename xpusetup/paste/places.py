@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xpusetup.machine.paste_lines import CONTAINER, TOOLS, Pasted
+from xpusetup.paste.lines import CONTAINER, TOOLS, Pasted
 
 Place = Literal["", "host", "container", "guest", "other"]
 """Not told, the machine around a container or guest, a container, a virtual machine, a machine that works."""

@@ -1,0 +1,1 @@
+"""What people post of a machine, read as facts of it."""
