@@ -59,7 +59,7 @@ PLAY_FAILED = re.compile(r"^\S+ +: ok=\d+ +.*\b(?:unreachable|failed)=[1-9]")
 OVER = re.compile(r"^(?:Cleaning up orphan processes|Terminate orphan process: |Finishing: )")
 """The end of a CI system's job, which marks an error where one ended a step."""
 LIKELY = re.compile(
-    r"^\|(?: *[^|\n]+ *\|)+ *[\d.]+(?: ± [\d.]+)? *\|$|^[^\n]*(?:(?<=\s)-?[\d.]+\s+){3,}-?[\d.]+$"
+    r"^\|(?:[^|\n]+\|)+ *[\d.]+(?: ± [\d.]+)? *\|$|^[^\n]*(?:(?<=\s)-?[\d.]+\s+){3,}-?[\d.]+$"
     r"|\b(?:tokens?|tok|t|it|iters?|images?|samples?|steps?|img|seq|req(?:uests)?)(?:/s(?:ec)?| per second)\b|\bs/it\b"
     r"|\d (?:GB|GiB|MB|GFLOPS?|TFLOPS?)(?:/s)?$|\b(?:eval|total) time\b.*\d|\bApplication startup complete\b"
     r"|\bmax(?:imum)? (?:abs(?:olute)? )?(?:error|diff\w*)\b\W+[\d.]+e-|\b(?P<sum>\S+) expected (?P=sum)$"
