@@ -95,7 +95,7 @@ KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
 MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
 IDENTITY = re.compile(r"\buid=(\d+)(?:\(([^)]*)\))?(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")
 JOINED = re.compile(r"^(render|video):x?:(\d+):([\w,.-]*)$")
-GROUPS = re.compile(r"^[\w.-]{1,32} : ((?:[\w.-]{1,32} ?)+)$")
+GROUPS = re.compile(r"^[\w.-]{1,32} : ([\w.-]{1,32}(?: [\w.-]{1,32})* ?)$")
 """What `groups USER` says."""
 SLOT = re.compile(
     r"^\s{0,4}(?:[A-Za-z][\w ()/-]{0,30}: )?(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+"
