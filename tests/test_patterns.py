@@ -19,7 +19,7 @@ import pytest
 import xpusetup
 from xpusetup.commands.explain import known_signatures
 from xpusetup.explain.finder import make_regex
-from xpusetup.run.tables import showings
+from xpusetup.run.tables import known_bad, sayings, showings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -116,22 +116,33 @@ def of_modules() -> Iterator[tuple[str, str]]:
         if found.ispkg or ".helpers" in found.name or ".simxpu" in found.name or found.name.endswith("__main__"):
             continue
         for name, value in vars(importlib.import_module(found.name)).items():
-            each: Any
-            for each in value if isinstance(value, (tuple, list)) else (value,):
-                if isinstance(each, re.Pattern) and isinstance(each.pattern, (str, bytes)):
-                    text = each.pattern if isinstance(each.pattern, str) else each.pattern.decode("latin-1")
-                    yield f"{found.name}.{name}", text
+            yield from ((f"{found.name}.{name}", text) for text in held(value))
+
+
+def held(value: Any) -> Iterator[str]:
+    """Give the patterns in a value: of itself, or of what it holds."""
+    if isinstance(value, re.Pattern):
+        yield value.pattern if isinstance(value.pattern, str) else value.pattern.decode("latin-1")
+    elif isinstance(value, (tuple, list, dict)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from held(each)
 
 
 def of_tables() -> Iterator[tuple[str, str]]:
-    """Give the patterns of the catalogue of failures, and of what programs' lines tell."""
+    """Give the patterns of failures, of what programs' lines tell and people say, and of what combinations ask."""
     for signature in known_signatures():
         more = (text for when in signature.when for text in (*when.patterns, when.beside, when.unless))
         for text in (*signature.patterns, signature.never, signature.unless, *more):
             if text:
                 yield signature.id, make_regex(text).pattern
     for showing in showings():
-        yield from ((showing.tells, each.pattern) for part in (showing.forms, *showing.conditions) for each in part)
+        yield from ((showing.tells, text) for text in held((showing.forms, *showing.conditions)))
+    for saying in sayings():
+        yield from ((saying.id, text) for text in held(saying.forms))
+    for bad in known_bad():
+        yield from ((bad.id, text) for text in (*bad.about, *bad.says))
+        whens = [bad.when] if bad.when else []
+        yield from ((bad.id, text) for one in whens for text in (one.messages, one.failure, one.other) if text)
 
 
 @cache
