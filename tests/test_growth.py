@@ -107,3 +107,15 @@ def test_a_plan_of_many_components(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = make_plan(profile, Request(), replace(SIM, accelerator="cpu"), Layout())
     assert len(gathered) == 1
     assert len(fetching(plan.steps)) == 202  # the environment, its requirements, and every tree
+
+
+def test_one_long_path_costs_what_half_of_it_does() -> None:
+    """Patterns try each place of what is kept of a line, which is no more than tells something."""
+
+    def seconds(times: int) -> float:
+        start = time.process_time()
+        explain(iter([b"/" + b"ab/" * times + b": No module named pip\n"]), known_signatures())
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(60_000) < 3 * max(seconds(30_000), 0.2)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 KEPT = 128 * 1024
 """Bytes of a log's beginning, and of its end, that are kept."""
+LONGEST_LINE = 4000
+"""Letters of a line that are kept."""
 LONGEST_NAME = 120
 """Letters of what a log names, as it is shown in a sentence."""
 NAME = re.compile(r"<([a-z_]+)>")
@@ -106,8 +108,13 @@ class Kept:
         marked = frozenset(number for number, raw in zip(numbers, told, strict=True) if b"##[error]" in raw)
         totals = frozenset(index for index, raw in enumerate(told) if LAST_OF_ALL.search(raw))
         steps = frozenset(index for index, raw in enumerate(told) if NOT_LAST.search(raw))
-        texts = tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told)
+        texts = tuple(_cut(clean_shown(raw.decode("utf-8", "replace"))) for raw in told)
         return Lines(texts, numbers, marked, totals, steps, tuple(_who(raw) for raw in told))
+
+
+def _cut(text: str) -> str:
+    """Give a line without its middle where it is longer than what tells something: patterns try each of its places."""
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE * 3 // 4]} ... {text[-LONGEST_LINE // 4 :]}"
 
 
 def _who(raw: bytes) -> str:
