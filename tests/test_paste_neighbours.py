@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from test_paste_shown import B580, I915, XE, causes, read
+from test_paste_shown import B580, I915, XE, causes, findings, read
 
 NODE = "crw-rw---- 1 root render 226, 128 Mai  2 08:00 renderD128\n"
 OWN = "$ id\nuid=1000(u) gid=1000(u) groups=1000(u),992(render)\n"
@@ -165,6 +165,7 @@ def test_a_registered_driver_on_nixos_is_too_new_for_old_graphics() -> None:
     old = f"00:02.0 VGA compatible controller [0300]: Intel Corporation UHD Graphics 620 [8086:3ea0]\n{I915}"
     text = f"NixOS\nNumber of platforms     0\n$ lspci -nnk\n{old}"
     assert causes(f"{text}{listed}") == ["hw.legacy_gpu"]
+    assert "intel-compute-runtime-legacy1" in findings(f"{text}{listed}")["hw.legacy_gpu"].fix.say
     assert "umd.unregistered" in causes(text)
 
 
