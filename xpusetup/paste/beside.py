@@ -168,3 +168,43 @@ def _is_blind(got: Pasted) -> bool:
 
 def _lists(got: Pasted) -> bool:
     return any(is_gpu_line(line) for line in (*(each for each in got.sycl if each.startswith("[")), *got.clinfo))
+
+
+# A container's node, and whose it is.
+
+
+BY_PATH = re.compile(r"\bpci-(?:0000:)?(?P<slot>[\da-f]{2}:[\da-f]{2}\.\d)-render -> \.\./(?P<node>renderD\d+)")
+ON_BUS = re.compile(r"^\W*(?:0000:)?(?P<slot>[\da-f]{2}:[\da-f]{2}\.\d) (?:VGA|3D|Display) [^:\n]*: (?P<maker>\w+)")
+GIVEN = re.compile(
+    r"(?:^\W*-\W+[\"']?|--device[= ]|\bdev\d: |-v )/dev/dri/(?P<node>renderD\d+)\b"
+    r"|^\W*-\W+[\"']?/dev/dri(?P<whole>/?)(?=:|[\"']?\s*$)|--device[= ](?P<all>/dev/dri)(?![/\w])"
+)
+"""A node, or all of them, that a compose file, a command or a container's settings hand over."""
+
+
+def another_makers_node(text: Sequence[str]) -> dict[str, Shown]:
+    """Give a container that is handed the render node of another maker's card, and not the one of Intel's GPU."""
+    nodes = {found["node"]: found["slot"] for line in text if (found := BY_PATH.search(line))}
+    makers = {found["slot"]: found["maker"] for line in text if (found := ON_BUS.match(line))}
+    given = [found for line in text if (found := GIVEN.search(line))]
+    handed = {found["node"] for found in given}
+    if not nodes or not handed or None in handed:
+        return {}
+    mine = [node for node, slot in nodes.items() if makers.get(slot) == "Intel"]
+    wrong = [node for node in handed if makers.get(nodes.get(node, ""), "Intel") != "Intel"]
+    if not mine or len(wrong) != len(handed):
+        return {}
+    maker = {"Advanced": "AMD"}.get(makers[nodes[wrong[0]]], makers[nodes[wrong[0]]])
+    means = (
+        f"The container is handed /dev/dri/{wrong[0]}, and that is the node of the {maker} card; Intel's GPU is"
+        f" {mine[0]} (pci-0000:{nodes[mine[0]]}). The numbers follow the order in which drivers load, and change"
+        " with another card or kernel"
+    )
+    mend = (
+        f"Hand it /dev/dri/{mine[0]} in place of {wrong[0]}, or all of /dev/dri, and name that node in the program's"
+        f" settings too; what stays the same at each start is /dev/dri/by-path/pci-0000:{nodes[mine[0]]}-render."
+    )
+    commands = ["ls -l /dev/dri/by-path", f"docker run --device /dev/dri/{mine[0]} ..."]
+    same = ["va.init", "ov.no_gpu", "ocl.no_platform", "llama.no_gpu"]
+    line = f"{given[0].group().strip()}: the node of pci-0000:{nodes[wrong[0]]} ({maker})"
+    return {"container.no_device": Shown(line=line, means=means, mend=mend, commands=commands, firm=True, same=same)}

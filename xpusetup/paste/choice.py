@@ -34,7 +34,12 @@ WRONG = re.compile(
     r"[^\n.]{0,60}\b(?:i-?GPU|d-?GPU|integrated|dedicated|discrete|Arc|[AB]\d{2,3}M?|Iris|U?HD|card|GPU|device)\b"
     r"|\b(?:us(?:es|ing|ed)|pick(?:s|ed)|tak(?:es|ing)|runs? on|running on|choos\w+|select(?:s|ed)|lands? on"
     r"|falls? back to)\b[^\n.]{0,30}\b(?:i-?GPU|integrated|Iris|U?HD)\b"
+    r"|(?:\u603b\u662f|\u4e00\u76f4|\u53ea\u4f1a?|\u4ecd\u7136|\u9ed8\u8ba4)[^\n]{0,6}(?:\u7528|\u8dd1)[^\n]{0,10}"
+    r"(?:\u6838\u663e|\u96c6\u663e|U?HD|Iris)"
+    r"|(?:\u72ec\u663e|\u72ec\u7acb\u663e\u5361)[^\n]{0,12}(?:0 ?%|\u6ca1|\u4e0d|\u65e0)"
+    r"|\b(?:nur|immer|statt)\b[^\n.]{0,40}\b(?:i-?GPU|interne|Iris|U?HD)\b"
 )
+"""Words by which someone says that the wrong GPU is taken, in English, Chinese and German."""
 INTENDED = re.compile(
     r"(?i)\bI (?:want|need|use|chose|choose|take|prefer)\b[^\n.]{0,30}\b(?:i-?GPU|integrated|Iris|U?HD)\b"
     r"|\bon purpose\b"

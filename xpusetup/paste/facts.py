@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES
-from xpusetup.paste.beside import cards_in_use, outdone
+from xpusetup.paste.beside import another_makers_node, cards_in_use, outdone
 from xpusetup.paste.choice import no_driver_listed, weaker_left
 from xpusetup.paste.expected import is_settled
 from xpusetup.paste.hardware import UNKNOWN_GROUP, hardware_of, of_sycl
@@ -156,6 +156,7 @@ def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
         **built_elsewhere(got.everything, got.kernel),
         **hidden_cards(got.everything),
         **cards_in_use(got.everything),
+        **another_makers_node(got.everything),
         **outdone(got, got.hosts),
         **weaker_left(got.everything),
         **no_driver_listed(got.everything),

@@ -82,6 +82,9 @@ SPOKEN = re.compile(r"[A-Za-z] +\W?\[\w+:\w+\](?!\[)")
 """A kind of device in somebody's sentence: words before it, and no number after it, as sycl-ls writes."""
 SYCL = re.compile(r"\[(?:ext_oneapi_)?(?:level_zero|opencl|cuda|hip|native_cpu):(?:gpu|cpu|acc|fpga)[:\]]")
 NUMBERED = re.compile(r"^\[((?:ext_oneapi_)?\w+):(gpu|cpu|acc|fpga):(\d{1,4})\]")
+ON_LEVEL_ZERO = re.compile(r"\[level_zero:gpu\]")
+ROW = re.compile(r"\[level_zero:gpu\]\[level_zero:\d+\]\s*\|")
+"""A GPU that Level Zero lists, and one in the table that llama.cpp prints of them."""
 OLD_SYCL = re.compile(r"^\s*\[(?:ext_oneapi_)?(level_zero|opencl|cuda|hip|host):(\d{1,3})\] (GPU|CPU|ACC|HOST) ?: ")
 """A device as sycl-ls listed it until 2022."""
 ABORT = re.compile(r"\b(?:Abort was called at|terminate called (?:after|without))")

@@ -54,7 +54,8 @@ MOST_PROSE = 600
 """As many lines of words are read."""
 WORD = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z'\u2019-]*(?=[\s,.;:!?)\"]|$)")
 OF_A_TOOL = re.compile(
-    r"\s*(?:\||(?:ba|da|z)?sh: |(?:groups|dmesg|ls|cat|grep|stat|id|lspci|journalctl|sudo|sed|find): )"
+    r"\s*(?:\||\[ ?(?:INFO|DEBUG|Step \d{1,2}/\d{1,2}) ?\]|(?:ba|da|z)?sh: "
+    r"|(?:groups|dmesg|ls|cat|grep|stat|id|lspci|journalctl|sudo|sed|find): )"
 )
 """How a row of a program's table begins, and what a tool that only looks says of itself."""
 LEAST_WORDS = 4

@@ -73,6 +73,7 @@ class Reader(TorchReader):
                 continue
             if (place := heading(line)) is not None:
                 self._end_command()
+                self.entering = self.entering and place == "container"
                 self.go(place)
             self.got.lines += 1
             if len(self.got.everything) < MOST_SHOWN:
@@ -209,7 +210,7 @@ class Reader(TorchReader):
         if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
             for each in parse_sycl_ls(told):
-                self._keep(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
+                self._list_device(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
             self.got.told.add("userland.sycl")
             return "sycl-ls"
         if found := lines.ABORT.search(line):
@@ -225,6 +226,15 @@ class Reader(TorchReader):
             self.got.init = found[1] or "ZE_RESULT_ERROR_UNINITIALIZED"
             return "level zero"
         return ""
+
+    def _list_device(self, held: list[str], line: str) -> None:
+        """Take a device that is listed; of a row of llama.cpp's table only where nothing else lists it."""
+        rows = [each for each in held if lines.ROW.match(each)]
+        if lines.ROW.match(line) and len(rows) < sum(lines.ON_LEVEL_ZERO.match(each) is not None for each in held):
+            return
+        if rows and lines.ON_LEVEL_ZERO.match(line) and not lines.ROW.match(line):
+            held.remove(rows[0])
+        self._keep(held, line)
 
     def _device(self, line: str) -> str:
         found = lines.DEVICE.search(line)
