@@ -78,7 +78,8 @@ LIKELY = re.compile(
     r"|^Status: (?:Downloaded newer image|Image is up to date)|^(?:Installed|Upgraded|Complete)[:!]"
     r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b|^PASS(?:ED)?\b"
     r"|^Processing triggers for |^Setting up \S+ \(|^[+~-] \S+==\S+$|\btransaction: (?:\.\.\. )?done\b"
-    r"|\binstall(?:ation)? completed?\b|^Finished processing dependencies|^ninja: no work to do|^\{.*[\d.]+\}$"
+    r"|\binstall(?:ation)? completed?\b|^Finished processing dependencies|^ninja: no work to do"
+    r"|^\{(?!.*\"(?:level|status_code)\").*[\d.]+\}$"
     r"|^Submodule path .*: checked out|^Already up to date|\bready to (?:roll|use|serve)\b"
     r"|\[done\b[^\]]*\]$",
     re.IGNORECASE,

@@ -321,6 +321,8 @@ def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Itera
 
 def _went_on(match: Match, quiet: Callable[[int, str], bool], course: Course) -> bool:
     """Say whether a log went on after a failure, so that it ended nothing; of a sure one more is asked for."""
+    if match.signature.state:
+        return False
     if not _is_sure(match) and quiet(match.line, match.signature.level):
         return True
     return not match.signature.abort and course.goes_on(match.line, sure=True)

@@ -80,6 +80,7 @@ class Signature(Strict):
     general: bool = False
     abort: bool = False
     memory: bool = False
+    state: bool = False
     cause: str
     fix: str
     commands: list[str] = []
