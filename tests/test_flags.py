@@ -22,7 +22,14 @@ BUILDING = get_args(Phase)[: get_args(Phase).index("import")]
 """The phases of a build, whose steps begin with a clean environment."""
 OTHERS_OWN = {
     *("configure.xpurt_target", "configure.sycl_path", "configure.no_sycl_compiler", "ccache.compiler"),
-    *("configure.no_icx", "torch.sycl_home", "cuda.no_arch", "cuda.too_old_toolkit", "configure.sycl_feature_test"),
+    *(
+        "configure.no_icx",
+        "configure.no_fsycl",
+        "torch.sycl_home",
+        "cuda.no_arch",
+        "cuda.too_old_toolkit",
+        "configure.sycl_feature_test",
+    ),
 }
 """A project that is built by its own commands, in a shell of its own."""
 TO_SHELL = re.compile(r"^(?:export|unset|source)\b|^\. ")
