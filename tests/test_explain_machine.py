@@ -61,6 +61,16 @@ def test_an_error_that_is_not_known_is_told_by_driver_and_image(tmp_path: Path) 
     assert "gaudi-docker/1.10.0" in result.causes[0].decided.text
 
 
+def test_an_error_in_the_middle_of_a_long_log_is_told_too(tmp_path: Path) -> None:
+    """Of a long log the first and last part are kept, and not the error's own line."""
+    frames = "  #7 0x00007f21 in frame ()\n" * 10_000
+    result = told(
+        tmp_path, OLD_SYSTEM.replace(UNINITIALIZED, f"{frames}{UNINITIALIZED}\n{frames}Aborted (core dumped)")
+    )
+    assert [each.id for each in result.causes][:2] == ["sys.older_than_gpu", "ze.uninitialized"]
+    assert result.causes[0].text == UNINITIALIZED
+
+
 def test_a_cause_that_is_known_stands_alone(tmp_path: Path) -> None:
     lines = [line for line in OLD_SYSTEM.splitlines() if line != UNINITIALIZED]
     log = "\n".join([*lines, "ModuleNotFoundError: No module named 'pkg_resources'"])

@@ -42,16 +42,18 @@ COMPARED = 60
 
 def with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
     """Put what fails on the machine of a log before its other causes; nothing, where it tells of no such failure."""
-    facts = _facts_of(log)
+    error = told.causes[0].text if told.causes else told.first_error
+    facts = _facts_of(log, error)
     failing = [each for each in _findings(facts, log) if each.id not in ELSEWHERE]
     if not failing:
         return told
     return replace(told, causes=[_cause(failing[0], told, log, facts), *told.causes])
 
 
-def _facts_of(log: Lines) -> Facts:
+def _facts_of(log: Lines, error: str) -> Facts:
+    """Read a log as what somebody posts; of a long one the error need not be in what was kept."""
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    return facts_from_paste([log.whole], taken, gpu_table(), TOLD, sayings(), showings())[0]
+    return facts_from_paste([log.whole, error], taken, gpu_table(), TOLD, sayings(), showings())[0]
 
 
 def _findings(facts: Facts, log: Lines) -> list[Finding]:
@@ -68,14 +70,14 @@ def _cause(finding: Finding, told: ExplainedLog, log: Lines, facts: Facts) -> Ca
     seen = finding.seen.strip().splitlines()[0][:COMPARED] if finding.seen.strip() else ""
     at = next((index for index, text in enumerate(log.texts) if seen and seen in text), None)
     shown = LogLine(log.numbers[at], log.texts[at]) if at is not None else None
-    line = told.causes[0].line if told.causes else told.first_error_line or 0
+    first = told.causes[0] if told.causes else None
     why = finding.why.rstrip(".")
     return Cause(
         id=finding.id,
         phase="machine",
         level="error",
-        line=line,
-        text=next(text for number, text in zip(log.numbers, log.texts, strict=True) if number == line),
+        line=first.line if first else told.first_error_line or 0,
+        text=first.text if first else told.first_error,
         cause=why if shown else f"{finding.seen}: {why[:1].lower()}{why[1:]}",
         fix=finding.fix.say,
         likely=True,
