@@ -51,7 +51,7 @@ SHELL = re.compile(r"[|&;<>$`~*]|^(?:source|unset|export|cd|eval|\.) ")
 """What only a shell understands; such a line is given to one whole."""
 WORDS = """
     ADDRESS ARCHIVE BUILD CODE COMMAND DIR FILE FOLDER HOST IMAGE JOB KEY LIBRARY LOCK LOG MAIL MODEL MODULE NAME OWNER
-    PACKAGE PATH PID PORT PROFILE PROGRAM REF REGISTRY SCRIPT SHELL SOURCE TARGET TEST
+    PACKAGE PATH PID PORT PROFILE PROGRAM REF REGISTRY SCRIPT SHELL SOURCE TARGET TEST USER
 """
 STANDS_FOR = re.compile(rf"<\w+>|(?<![\w$-])(?:{'|'.join(WORDS.split())})(?!\w)")
 """A word in a command that stands for another: the command is for a person to complete."""
