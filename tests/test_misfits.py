@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,13 @@ def test_what_is_for_another_accelerator_and_not_needed_is_none(
     monkeypatch.setattr(probe_fit, "run_process", Helper(json.dumps({**SAID, "wheels": [spare]})))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert list_misfits(venv) == []
+
+
+@pytest.mark.parametrize("name", ["Bench", "find_optional"])
+def test_what_decides_the_answer_counts_for_what_is_kept(name: str) -> None:
+    """Where one of these files changes, an answer that was kept before is looked for again."""
+    module = getattr(importlib.import_module("inspect_fit"), name).__module__
+    assert f"helpers/{module.replace('.', '/')}.py" in probe_fit.READS
 
 
 def test_a_misfit_is_told_with_the_command_that_mends_it(helper: Helper, venv: Path) -> None:

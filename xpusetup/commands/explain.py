@@ -127,8 +127,9 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
 
 def _with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
     """Ask the checks of `doctor` too, where an error has many causes, or none that is known."""
-    went_well = told.ended or told.went_on or told.first_error_over
-    if told.causes[0].id not in AMBIGUOUS if told.causes else went_well or told.first_error_line is None:
+    over = told.ended or told.went_on or told.first_error_over
+    unknown = not told.causes and told.first_error_line is not None and not over
+    if not unknown and not (told.causes and told.causes[0].id in AMBIGUOUS):
         return told
     from xpusetup.commands.machine_of_log import with_machine  # noqa: PLC0415 - most logs tell their cause themselves
 

@@ -42,12 +42,13 @@ COMPARED = 60
 
 def with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
     """Put what fails on the machine of a log before its other causes; nothing, where it tells of no such failure."""
-    error = told.causes[0].text if told.causes else told.first_error
-    facts = _facts_of(log, error)
+    first = told.causes[0] if told.causes else None
+    error = LogLine(first.line, first.text) if first else LogLine(told.first_error_line or 0, told.first_error)
+    facts = _facts_of(log, error.text)
     failing = [each for each in _findings(facts, log) if each.id not in ELSEWHERE]
     if not failing:
         return told
-    return replace(told, causes=[_cause(failing[0], told, log, facts), *told.causes])
+    return replace(told, causes=[_cause(failing[0], error, log, facts), *told.causes])
 
 
 def _facts_of(log: Lines, error: str) -> Facts:
@@ -65,19 +66,18 @@ def _findings(facts: Facts, log: Lines) -> list[Finding]:
     return [each for name in root_causes(found) for each in found if each.id == name]
 
 
-def _cause(finding: Finding, told: ExplainedLog, log: Lines, facts: Facts) -> Cause:
-    """Give a finding as the cause of the line that the log shows, with the line that it was seen in."""
+def _cause(finding: Finding, error: LogLine, log: Lines, facts: Facts) -> Cause:
+    """Give a finding as the cause of an error, with the line of the log that it was seen in."""
     seen = finding.seen.strip().splitlines()[0][:COMPARED] if finding.seen.strip() else ""
     at = next((index for index, text in enumerate(log.texts) if seen and seen in text), None)
     shown = LogLine(log.numbers[at], log.texts[at]) if at is not None else None
-    first = told.causes[0] if told.causes else None
     why = finding.why.rstrip(".")
     return Cause(
         id=finding.id,
         phase="machine",
         level="error",
-        line=first.line if first else told.first_error_line or 0,
-        text=first.text if first else told.first_error,
+        line=error.line,
+        text=error.text,
         cause=why if shown else f"{finding.seen}: {why[:1].lower()}{why[1:]}",
         fix=finding.fix.say,
         likely=True,
