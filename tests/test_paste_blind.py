@@ -9,7 +9,7 @@ import pytest
 from data.diagnosis import diagnose
 from xpusetup.commands.doctor import Diagnosis, DoctorOptions
 from xpusetup.machine.known_bad import concerns
-from xpusetup.paste.others import of_ubuntu
+from xpusetup.paste.system import of_ubuntu
 from xpusetup.run.tables import known_bad
 from xpusetup.run.workspace import Where
 

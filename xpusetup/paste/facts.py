@@ -12,14 +12,15 @@ from xpusetup.machine.versions import DRIVER_PACKAGES
 from xpusetup.paste.beside import another_makers_node, cards_in_use, outdone
 from xpusetup.paste.choice import no_driver_listed, weaker_left
 from xpusetup.paste.expected import is_settled
-from xpusetup.paste.hardware import UNKNOWN_GROUP, hardware_of, of_sycl
+from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.kernel import kernel_in_words
-from xpusetup.paste.lines import CONTAINER, DISTRIBUTION, FAMILIES
-from xpusetup.paste.others import gaudi_of, gaudi_of_two_releases, linuxserver_image, of_ubuntu
+from xpusetup.paste.lines import CONTAINER
+from xpusetup.paste.others import gaudi_of, gaudi_of_two_releases, linuxserver_image
 from xpusetup.paste.prose import take_words, what_is_said
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.paste.shown import take_failure, what_is_shown
+from xpusetup.paste.system import system_of, take_collected
 from xpusetup.paste.versions import driver_that_worked, loader_after, loader_before
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def facts_from_paste(
     shown = _shown(got, showings)
     take_failure(got)
     sections = {
-        "system": _system(got),
+        "system": system_of(got),
         "hardware": hardware_of(got, table),
         "kernel": _kernel(got),
         "userland": _userland(got),
@@ -168,20 +169,11 @@ def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
     }
 
 
-PROCESSOR = re.compile(r" \((x86_64|aarch64|arm64|amd64|AMD64|i686|ppc64le|riscv64)\)$")
-"""The end of the system's name in collect_env; a name of the release may stand in brackets before it."""
-
-
 def _read_collected(got: Pasted) -> None:
     """Take what collect_env says over to where other tools say the same."""
     said = got.collected
     if "os" in said and "PRETTY_NAME" not in got.release:
-        name, machine = PROCESSOR.sub("", said["os"]), PROCESSOR.search(said["os"])
-        found = re.match(r"([A-Za-z/_!]+(?: [A-Za-z/_!]+)*)(?: v?(\d[\d.]*))?(?: .*)?$", name)
-        got.release["PRETTY_NAME"] = name
-        got.release.setdefault("NAME", found[1] if found else name)
-        got.release.setdefault("VERSION_ID", (found[2] or "") if found else "")
-        got.machine = got.machine or (machine[1] if machine else "")
+        take_collected(got, said["os"])
     if found := re.match(r"Linux-(\d+\.\d[\w.+-]*?)-(x86_64|aarch64)", said.get("platform", "")):
         got.kernel, got.machine = got.kernel or found[1], got.machine or found[2]
         got.told.update(("system", "kernel"))
@@ -196,64 +188,6 @@ def _read_collected(got: Pasted) -> None:
     ):
         if re.match(r"\d", said.get(name, "")):
             (got.distributions if name == "ipex" else got.packages).setdefault(package, said[name].split()[0])
-
-
-def _system(got: Pasted) -> dict[str, Any] | None:
-    said = _named_release(got.release) or _by_kernel(got)
-    owned = any(node.group for node in got.nodes.values())
-    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:
-        return None
-    name = said.get("NAME", "") or ("Windows" if got.windows and not got.kernel else "")
-    ids = [said["ID"], *said.get("ID_LIKE", "").split()] if said.get("ID") else FAMILIES.get(name, [])
-    owners = dict.fromkeys(node.group for node in got.nodes.values() if node.group and node.group not in got.groups)
-    numbers = {name: UNKNOWN_GROUP + place for place, name in enumerate(owners)}
-    groups = {**got.groups}
-    return {
-        "name": said.get("PRETTY_NAME") or name or "a system that was not named",
-        "families": [each.lower() for each in ids],
-        "version": said.get("VERSION_ID") or None,
-        "kernel": got.kernel or "0",
-        "machine": got.machine or "x86_64",
-        "user": got.user or "you",
-        "uid": got.uid if got.uid is not None else 1000,
-        "groups": list(groups.values()),
-        "joined": [*groups.values(), *(numbers.get(name, got.joined[name]) for name in _late(got))],
-        "named": {**{name: groups[name] for name in ("render", "video") if name in groups}, **numbers},
-    }
-
-
-def _named_release(said: Mapping[str, str]) -> dict[str, str]:
-    """Give os-release with what its whole name tells, where nothing else of it was shown; Ubuntu's has two numbers."""
-    whole = DISTRIBUTION.match(said.get("PRETTY_NAME", ""))
-    told = {"NAME": whole[1], "VERSION_ID": (whole[2] or "").rstrip(".")} if whole else {}
-    release = {**told, **{name: value for name, value in said.items() if value}}
-    if release.get("NAME") == "Ubuntu":
-        release["VERSION_ID"] = ".".join(release.get("VERSION_ID", "").split(".")[:2])
-    return release
-
-
-BY_KERNEL = (
-    (re.compile(r"\.el(\d+)(?:_(\d+))?\."), "Red Hat Enterprise Linux", "RHEL or what is made from it"),
-    (re.compile(r"\.fc(\d\d)\."), "Fedora Linux", "Fedora Linux"),
-    (re.compile(r"-arch\d"), "Arch Linux", "Arch Linux"),
-)
-"""Distributions whose kernels say whose they are."""
-
-
-def _by_kernel(got: Pasted) -> dict[str, str]:
-    """Give the distribution by its kernel's name, where nothing else tells it; a container's kernel is the host's."""
-    for form, name, title in BY_KERNEL if got.inside != "container" and not got.image else ():
-        if found := form.search(got.kernel):
-            version = ".".join(filter(None, found.groups()))
-            return {"NAME": name, "VERSION_ID": version, "PRETTY_NAME": f"{title} {version}".strip()}
-    if got.inside == "container" or got.image or not got.kernel:
-        return {}
-    return of_ubuntu(got.kernel, got.everything, tuple(got.packages.values()))
-
-
-def _late(got: Pasted) -> list[str]:
-    """Give the groups that /etc/group gives the user, and that this session does not have."""
-    return [name for name, users in got.members.items() if name not in got.groups and got.user in users]
 
 
 # The kernel, the driver in user space, where this runs, and PyTorch.

@@ -1,4 +1,4 @@
-"""Gaudi, Ascend and Ubuntu in what people paste: which their own programs, nodes, images and kernels tell of. Pure."""
+"""Gaudi and Ascend in what people paste, and images of others: what their own programs and nodes tell. Pure."""
 
 from __future__ import annotations
 
@@ -123,20 +123,3 @@ def linuxserver_image(text: Sequence[str]) -> str:
     """Give the image of linuxserver.io that is told of, where no command starts one; its programs run as abc."""
     found = next(filter(None, map(LINUXSERVER.search, text)), None)
     return f"linuxserver/{found[1] or 'image'}" if found else ""
-
-
-FIRST_KERNELS = {"5.4": "20.04", "5.15": "22.04", "6.8": "24.04", "7.0": "26.04"}
-"""The kernels with which releases of Ubuntu for long use came out; an older one has it with its name behind it."""
-OF_ARCHIVE = re.compile(r"~(2\d\.\d\d)(?![\d])")
-
-
-def of_ubuntu(kernel: str, text: Sequence[str], versions: Sequence[str]) -> dict[str, str]:
-    """Give Ubuntu and its release by how its kernel calls itself (#35~24.04.1-Ubuntu), or by packages made for it."""
-    form = re.compile(rf"(?<!\S){re.escape(kernel)} #\d+(\S*)-Ubuntu\b")
-    found = next(filter(None, map(form.search, text)), None)
-    if found is None:
-        return {}
-    built = {match[1] for each in versions if (match := OF_ARCHIVE.search(each))}
-    named = OF_ARCHIVE.search(found[1])
-    own = named[1] if named else built.pop() if len(built) == 1 else FIRST_KERNELS.get(kernel.rpartition(".")[0], "")
-    return {"NAME": "Ubuntu", "VERSION_ID": own, "PRETTY_NAME": f"Ubuntu {own}".strip()}

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from xpusetup.base.values import Name, Strict, Text
 from xpusetup.config.load import parse_data
-from xpusetup.paste.lines import DISTRIBUTION
+from xpusetup.paste.system import find_release
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -182,11 +182,9 @@ def take_words(got: Pasted, told: Mapping[str, str]) -> None:
     spoken = [each for each in sentences(got.prose) if _is_asserted(each, compared=False)]
     spoken = [each for each in spoken if not OF_ANOTHER.search(each)]
     named = {found[1] for each in spoken if not WISHED.search(each) for found in KERNEL.finditer(each)}
-    systems = {found.group() for each in spoken if not WISHED.search(each) for found in DISTRIBUTION.finditer(each)}
-    if not got.release and len(systems) == 1 and (found := DISTRIBUTION.search(systems.pop())):
-        got.release.update(
-            {"NAME": found[1], "VERSION_ID": (found[2] or "").rstrip("."), "PRETTY_NAME": found.group().rstrip(".")}
-        )
+    systems = [find_release(each) for each in spoken if not WISHED.search(each)]
+    if not got.release and len({each["PRETTY_NAME"] for each in systems if each}) == 1:
+        got.release.update(next(filter(None, systems)))
     good, bad = failing_kernel(spoken)
     if bad and (not got.kernel or got.kernel.startswith(good)):
         got.kernel = bad

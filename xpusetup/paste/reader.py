@@ -33,6 +33,7 @@ from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_li
 from xpusetup.paste.places import heading
 from xpusetup.paste.prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
+from xpusetup.paste.system import find_release
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -347,14 +348,10 @@ class Reader(TorchReader):
         self.got.told.update(("system", "kernel"))
 
     def _set_system(self, value: str) -> str:
-        found = lines.DISTRIBUTION.search(value)
-        if found is None or OF_ANOTHER.search(value):
-            return ""
-        value = value.split(",", maxsplit=1)[0]
-        self.got.release.setdefault("PRETTY_NAME", f"{found[1]} {found[2] or ''}".strip())
-        self.got.release.setdefault("NAME", found[1])
-        self.got.release.setdefault("VERSION_ID", (found[2] or "").rstrip("."))
-        return "system"
+        found = {} if OF_ANOTHER.search(value) else find_release(value)
+        for name, told in found.items():
+            self.got.release.setdefault(name, told)
+        return "system" if found else ""
 
     # Variables, libraries, reports and packages.
 
