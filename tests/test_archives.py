@@ -145,6 +145,17 @@ def test_another_hash_than_the_published_one_is_refused(tmp_path: Path, fetch: C
     assert not (tmp_path / "src/audio.llvm").exists()
 
 
+def test_an_unpacked_program_takes_no_rights_of_its_owner(tmp_path: Path, fetch: Callable[..., Path]) -> None:
+    path = tmp_path / "place" / NAME
+    path.parent.mkdir(parents=True)
+    with tarfile.open(path, "w:gz") as tar:
+        inside = tarfile.TarInfo("llvm-x/bin/clang")
+        inside.mode = 0o4777
+        tar.addfile(inside, io.BytesIO())
+        tar.addfile(tarfile.TarInfo("llvm-x/empty"), io.BytesIO())
+    assert (fetch(hash_of(path)) / "bin/clang").stat().st_mode & 0o7777 == 0o755
+
+
 def test_without_a_published_hash_the_first_one_is_held_to(
     tmp_path: Path, fetch: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -144,6 +144,7 @@ def unpack(archive: Path, into: Path, digest: str) -> None:
     shutil.rmtree(draft, ignore_errors=True)
     try:
         with tarfile.open(archive) as tar:
+            tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.14 does it unasked
             tar.extractall(draft, members=safe(tar, archive))  # noqa: S202 - each name was looked at
     except (tarfile.TarError, EOFError, OSError) as error:
         shutil.rmtree(draft, ignore_errors=True)
