@@ -71,7 +71,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "there is no profile 'sin'; did you mean sim?",
             "xpusetup profiles list",
         ),
-        ("test transfromers", 2, "there is no suite 'transfromers'", "perhaps you meant transformers; known: "),
+        ("test transfromers", 2, "there is no suite 'transfromers'; did you mean transformers?", "known: "),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
         (f"profiles check {BAD}", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
@@ -171,6 +171,8 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
         ("gaudi-1.21.5", "gaudi-1.21"),
         ("troch-2.14", "torch-2.14"),
         ("sin", "sim"),
+        ("torch-2.41", "torch-2.14"),
+        ("TORCH-2.14", "torch-2.14"),
     ],
 )
 def test_the_nearest_profile(name: str, meant: str, program: Program) -> None:
