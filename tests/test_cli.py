@@ -151,6 +151,31 @@ def test_usage(words: str, program: Program) -> None:
     assert "Traceback" not in ran.err + ran.out
 
 
+def test_a_variable_is_called_as_its_option(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_SETUP_FOR", "fun")
+    assert "--for cannot be 'fun'" in program("setup").err
+    assert "XPUSETUP_PROFILES_NEW_FROM for --from" in " ".join(program("profiles new --help").out.split())
+
+
+@pytest.mark.parametrize("words", ["self", "sign", "cache size", "profiles show", "explain"])
+def test_help_names_no_variable_of_an_option_that_is_not_there(words: str, program: Program) -> None:
+    assert "_PROFILE" not in program(f"{words} --help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ("run", "run [OPTIONS] -- COMMAND..."),
+        ("bisect", "bisect [OPTIONS] -- COMMAND..."),
+        ("fits", "fits [OPTIONS] WHEEL..."),
+        ("profiles new", "profiles new [OPTIONS] [NAME]"),
+        ("emit", "emit [OPTIONS] FORM"),
+    ],
+)
+def test_usage_as_people_write_it(words: str, usage: str, program: Program) -> None:
+    assert program(f"{words} --help").out.splitlines()[0] == f"Usage: xpusetup {usage}"
+
+
 @pytest.mark.parametrize("words", ["--json profiles list", "--json profiles list --json", "profiles list"])
 def test_json_may_stand_before_the_command_or_in_a_variable(
     words: str, program: Program, monkeypatch: pytest.MonkeyPatch
