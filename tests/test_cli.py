@@ -117,6 +117,8 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("doctor -p sim --facts none.json", 2, "there is no file none.json that can be read", ""),
         ("doctor -p sim --facts later.json", 2, "later.json: schema: Input should be 1", ""),
         ("doctor -p sim --facts cut.json", 2, "cut.json: (file): Invalid JSON", ""),
+        ("verify-wheel laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
+        ("verify-wheel none.whl", 2, "there is no wheel none.whl", "name a file that ends with .whl"),
     ],
 )
 def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:
@@ -135,6 +137,11 @@ def test_errors_for_people(program: Program) -> None:
     ran = program("profiles show sin")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
+
+
+def test_an_empty_log_is_called_empty(tmp_path: Path, program: Program) -> None:
+    (tmp_path / "empty.log").touch()
+    assert "not known: the log is empty" in program("explain empty.log").out
 
 
 def test_bad_settings_stop_every_command(tmp_path: Path, program: Program) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -167,3 +168,14 @@ def test_the_only_build_may_be_of_a_file(here: Path) -> None:
     with pytest.raises(NotReadyError, match=r"elsewhere there is own-1a2b3c4d, torch-2\.5") as caught:
         find_built(open_built(Where()))
     assert caught.value.fix.endswith(f"xpusetup status --root {parent}")
+
+
+def test_a_build_that_failed_at_once_is_not_named_as_another(here: Path) -> None:
+    parent = here / "data/xpusetup"
+    newest = open_built(Where()).root.name
+    for name in (newest, "sim"):
+        make_root(parent / name)
+    (parent / newest / "venv/bin/python").unlink()
+    with pytest.raises(NotReadyError) as caught:
+        find_built(replace(open_workspace(Where(profile=newest)), chosen_by="the newest release"))
+    assert caught.value.message == f"nothing is built in {parent / newest}; elsewhere there is sim"

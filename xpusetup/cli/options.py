@@ -100,7 +100,12 @@ Target = Annotated[str, typer.Option("--target", help="One ninja target alone, a
 Launcher = Annotated[
     str,
     _choice(
-        "--launcher", "The compiler cache; auto: ccache where it is installed.", "auto", "ccache", "sccache", "none"
+        "--launcher",
+        "The compiler cache; auto: ccache or sccache, where one is installed.",
+        "auto",
+        "ccache",
+        "sccache",
+        "none",
     ),
 ]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]

@@ -41,8 +41,8 @@ class FreeSpace:
 
     @property
     def full(self) -> bool:
-        """Say whether nothing more can be written."""
-        return self.free < FULL_BELOW or self.files == 0
+        """Say whether nothing more can be written; what has no size at all, as /proc, is no disk."""
+        return self.total > 0 and (self.free < FULL_BELOW or self.files == 0)
 
     def __str__(self) -> str:
         """Say what is left."""
