@@ -10,10 +10,10 @@ import pytest
 from data.bad_machines import ROWS, machine_of, make
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
+from pages import CHECKOUT
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
 from xpusetup.machine.facts import Facts
-from pages import CHECKOUT
 from xpusetup.machine.known_bad import KnownBad, Situation, find_known_bad, find_said
 from xpusetup.plan.install import INSTALL
 from xpusetup.recommend.solve import releases
