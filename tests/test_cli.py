@@ -28,6 +28,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "strange.toml").write_text(small_text(('accelerator = "cpu"', 'accelerator = "gpu"')))
     (tmp_path / "workstation.json").write_text(json.dumps(WORKSTATION))
     (tmp_path / "laptop.json").write_text(json.dumps(LAPTOP))
+    (tmp_path / "laptop").touch()
+    (tmp_path / "small.whl").touch()
+    (tmp_path / "folder").mkdir()
     (tmp_path / "later.json").write_text(json.dumps({**LAPTOP, "schema": 2}))
     (tmp_path / "cut.json").write_text(json.dumps(LAPTOP)[:100])
 
@@ -117,6 +120,11 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("doctor -p sim --facts none.json", 2, "there is no file none.json that can be read", ""),
         ("doctor -p sim --facts later.json", 2, "later.json: schema: Input should be 1", ""),
         ("doctor -p sim --facts cut.json", 2, "cut.json: (file): Invalid JSON", ""),
+        ("profiles show laptop", 2, "there is no profile 'laptop'; a file is named by its path", "--profile ./laptop"),
+        ("verify -p sim --level hard", 2, "--level cannot be 'hard'", "use one of: quick, smoke, full"),
+        ("verify -p sim --junit folder", 3, "cannot write folder: Is a directory", "name a file, not a folder"),
+        ("verify -p sim --save laptop.json/x", 3, "cannot write laptop.json/x: ", "choose another place"),
+        ("sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
         ("verify-wheel laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
         ("verify-wheel none.whl", 2, "there is no wheel none.whl", "name a file that ends with .whl"),
     ],
@@ -137,6 +145,10 @@ def test_errors_for_people(program: Program) -> None:
     ran = program("profiles show sin")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
+
+
+def test_a_number_that_is_none(program: Program) -> None:
+    assert "'abc' is no whole number" in program("plan -p sim --jobs abc").err + program("build --jobs abc").err
 
 
 def test_an_empty_log_is_called_empty(tmp_path: Path, program: Program) -> None:

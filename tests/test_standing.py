@@ -15,6 +15,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.status import find_built, status, status_of_one
+from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
@@ -22,6 +23,7 @@ from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import Outcome
 from xpusetup.run.workspace import ONLY, Where, open_built, open_workspace
+from xpusetup.verify import runner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -179,3 +181,16 @@ def test_a_build_that_failed_at_once_is_not_named_as_another(here: Path) -> None
     with pytest.raises(NotReadyError) as caught:
         find_built(replace(open_workspace(Where(profile=newest)), chosen_by="the newest release"))
     assert caught.value.message == f"nothing is built in {parent / newest}; elsewhere there is sim"
+
+
+def test_nothing_is_advised_to_be_installed_into_a_systems_own_python(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "look_at", lambda _python: runner.SeenInterpreter((3, 12), torch=False))
+    (here / "an env/bin").mkdir(parents=True)
+    (here / "an env/bin/python3").touch()
+    monkeypatch.setattr("xpusetup.commands.verify.check_folder", lambda path: path)
+    for place, fix in (("/usr/bin/env", "xpusetup install"), ("an env/bin/python3", f"install --into '{here}/an env'")):
+        with pytest.raises(NotReadyError) as caught:
+            find_subject(Where(into=place), VerifyOptions())
+        assert caught.value.fix.endswith(fix)

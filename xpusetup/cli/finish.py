@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -54,6 +55,10 @@ class _AsGiven:
             return list(words)
         if value is None or type(value) is self._kind:
             return value
+        if self._kind is int and re.fullmatch(r"\s*[+-]?\d+\s*", str(value)) is None:
+            import typer
+
+            raise typer.BadParameter(f"{value!r} is no whole number", ctx=ctx, param=param)
         return self._read().coerce(value, param=param, ctx=ctx)
 
 

@@ -182,6 +182,15 @@ def fits(
 # verify: proof that a device computes, and which operators it leaves to the CPU.
 
 
+Release = Annotated[
+    str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
+]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE"),
+]
+
+
 @options.command("verify")
 def verify(
     *,
@@ -204,12 +213,8 @@ def verify(
     codegen: Annotated[
         bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs; needs none, and runs nothing.")
     ] = False,
-    release: Annotated[
-        str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
-    ] = "",
-    log: Annotated[
-        list[str] | None, typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE")
-    ] = None,
+    release: Release = "",
+    log: Logs = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="With --fallbacks: Markdown on a terminal too.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
