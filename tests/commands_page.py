@@ -72,5 +72,6 @@ def _row(name: str, param: Any) -> str:
     value = "" if param.is_flag else shown_value
     words = ", ".join(f"`{each}`" for each in sorted((*param.opts, *param.secondary_opts), key=len, reverse=True))
     shown = f"{words} `{value}`".replace("|", "\\|") if value else words
-    variable = "XPUSETUP_" + f"{name} {param.name}".upper().replace(" ", "_").replace("-", "_")
+    word = max(param.opts, key=len).removeprefix("--")
+    variable = "XPUSETUP_" + f"{name} {word}".upper().replace(" ", "_").replace("-", "_")
     return f"| {shown} | {said} | {f'`{variable}`' if param.envvar is None else ''} |"

@@ -28,6 +28,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "strange.toml").write_text(small_text(('accelerator = "cpu"', 'accelerator = "gpu"')))
     (tmp_path / "workstation.json").write_text(json.dumps(WORKSTATION))
     (tmp_path / "laptop.json").write_text(json.dumps(LAPTOP))
+    (tmp_path / "laptop").touch()
+    (tmp_path / "small.whl").touch()
+    (tmp_path / "folder").mkdir()
     (tmp_path / "later.json").write_text(json.dumps({**LAPTOP, "schema": 2}))
     (tmp_path / "cut.json").write_text(json.dumps(LAPTOP)[:100])
 
@@ -71,7 +74,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "there is no profile 'sin'; did you mean sim?",
             "xpusetup profiles list",
         ),
-        ("test transfromers", 2, "there is no suite 'transfromers'", "perhaps you meant transformers; known: "),
+        ("test transfromers", 2, "there is no suite 'transfromers'; did you mean transformers?", "known: "),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
         (f"profiles check {BAD}", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
@@ -117,6 +120,13 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("doctor -p sim --facts none.json", 2, "there is no file none.json that can be read", ""),
         ("doctor -p sim --facts later.json", 2, "later.json: schema: Input should be 1", ""),
         ("doctor -p sim --facts cut.json", 2, "cut.json: (file): Invalid JSON", ""),
+        ("profiles show laptop", 2, "there is no profile 'laptop'; a file is named by its path", "--profile ./laptop"),
+        ("verify -p sim --level hard", 2, "--level cannot be 'hard'", "use one of: quick, smoke, full"),
+        ("verify -p sim --junit folder", 3, "cannot write folder: Is a directory", "name a file, not a folder"),
+        ("verify -p sim --save laptop.json/x", 3, "cannot write laptop.json/x: ", "choose another place"),
+        ("sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
+        ("verify-wheel laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
+        ("verify-wheel none.whl", 2, "there is no wheel none.whl", "name a file that ends with .whl"),
     ],
 )
 def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:
@@ -137,6 +147,15 @@ def test_errors_for_people(program: Program) -> None:
     assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
 
 
+def test_a_number_that_is_none(program: Program) -> None:
+    assert "'abc' is no whole number" in program("plan -p sim --jobs abc").err + program("build --jobs abc").err
+
+
+def test_an_empty_log_is_called_empty(tmp_path: Path, program: Program) -> None:
+    (tmp_path / "empty.log").touch()
+    assert "not known: the log is empty" in program("explain empty.log").out
+
+
 def test_bad_settings_stop_every_command(tmp_path: Path, program: Program) -> None:
     (tmp_path / "xpusetup.toml").write_text("jobs = 'many'\n")
     for words in ("build -p sim", "plan -p sim", "status -p sim", "doctor -p sim --facts laptop.json"):
@@ -149,6 +168,31 @@ def test_usage(words: str, program: Program) -> None:
     ran = program(words)
     assert ran.code == 2
     assert "Traceback" not in ran.err + ran.out
+
+
+def test_a_variable_is_called_as_its_option(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_SETUP_FOR", "fun")
+    assert "--for cannot be 'fun'" in program("setup").err
+    assert "XPUSETUP_PROFILES_NEW_FROM for --from" in " ".join(program("profiles new --help").out.split())
+
+
+@pytest.mark.parametrize("words", ["self", "sign", "cache size", "profiles show", "explain"])
+def test_help_names_no_variable_of_an_option_that_is_not_there(words: str, program: Program) -> None:
+    assert "_PROFILE" not in program(f"{words} --help").out
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        ("run", "run [OPTIONS] -- COMMAND..."),
+        ("bisect", "bisect [OPTIONS] -- COMMAND..."),
+        ("fits", "fits [OPTIONS] WHEEL..."),
+        ("profiles new", "profiles new [OPTIONS] [NAME]"),
+        ("emit", "emit [OPTIONS] FORM"),
+    ],
+)
+def test_usage_as_people_write_it(words: str, usage: str, program: Program) -> None:
+    assert program(f"{words} --help").out.splitlines()[0] == f"Usage: xpusetup {usage}"
 
 
 @pytest.mark.parametrize("words", ["--json profiles list", "--json profiles list --json", "profiles list"])
@@ -171,6 +215,8 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
         ("gaudi-1.21.5", "gaudi-1.21"),
         ("troch-2.14", "torch-2.14"),
         ("sin", "sim"),
+        ("torch-2.41", "torch-2.14"),
+        ("TORCH-2.14", "torch-2.14"),
     ],
 )
 def test_the_nearest_profile(name: str, meant: str, program: Program) -> None:

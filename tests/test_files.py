@@ -144,3 +144,12 @@ def test_umask_does_not_decide_the_mode(tmp_path: Path) -> None:
     finally:
         os.umask(old)
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_file_that_is_to_be_written_after_hours_of_work_is_tried_before(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    for good in ("there", "new", "a/b/new"):
+        files.check_output(tmp_path / good)
+    for bad, why in ((".", "Is a directory"), ("there/new", "there is a file, not a folder")):
+        with pytest.raises(NotReadyError, match=why):
+            files.check_output(tmp_path / bad)

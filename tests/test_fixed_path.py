@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.base.model import BUILD_PATH, Layout, Step
+from xpusetup.base.model import BUILD_PATH, ROOT, Layout, Step
 from xpusetup.emit.script import sees_build_path
 
 if TYPE_CHECKING:
@@ -155,6 +155,11 @@ def test_where_it_may_be_mounted(tmp_path: Path) -> None:
         (COMPILES, Layout(venv="/opt/env"), False),
         (COMPILES, Layout(src="/scratch/src"), False),
         (Step(id="a.build", title="", run=(), needs=("compiler",), protected_trees=("/home/me/a",)), Layout(), False),
+        (
+            Step(id="a.build", title="", run=(("pip", "wheel", f"{ROOT}/../../.."),), needs=("compiler",)),
+            Layout(),
+            False,
+        ),
     ],
 )
 def test_which_steps_see_it(step: Step, layout: Layout, *, sees: bool) -> None:

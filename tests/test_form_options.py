@@ -109,6 +109,25 @@ def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, for
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("shell", "build.sh"), ("dockerfile", "README.md"), ("slurm", "submit.sh"), ("module", "README.md")],
+)
+def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, name: str) -> None:
+    order = Order(places=(Where(profile="sim"),), request=Request(), options={})
+    (tmp_path / name).write_text("mine")
+    (tmp_path / "notes").write_text("mine too")
+    with pytest.raises(UsageError) as caught:
+        emit(kind, order, str(tmp_path))
+    assert caught.value.message == f"{tmp_path} has files of its own that this would write over: {name}"
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "notes"])
+    (tmp_path / name).unlink()
+    assert emit(kind, order, str(tmp_path)).code == 0
+    (tmp_path / name).write_text("an older form")
+    emit(kind, order, str(tmp_path))
+    assert (tmp_path / name).read_text() != "an older form"
+
+
 @pytest.mark.parametrize("name", ["set", "only", "until", "rev"])
 @pytest.mark.parametrize("kind", ["dockerfile", "slurm", "github"])
 def test_wheels_are_taken_as_they_were_published(kind: str, name: str) -> None:

@@ -264,3 +264,8 @@ def test_what_a_step_states_of_its_wheel_is_there() -> None:
         name for name, layer in zip(layers[1::2], layers[2::2], strict=True) if "COPY helpers/about.json" in layer
     ]
     assert stated == ["torch.build", "vision.build", "audio.build"]
+
+
+def test_the_system_that_is_meant_by_its_digits() -> None:
+    with pytest.raises(UsageError, match="did you mean ubuntu-24"):
+        image_table().find("ubuntu24")

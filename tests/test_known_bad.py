@@ -10,6 +10,7 @@ import pytest
 from data.bad_machines import ROWS, machine_of, make
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
+from pages import CHECKOUT
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
 from xpusetup.machine.facts import Facts
@@ -176,3 +177,10 @@ def test_a_log_tells_of_it(line: str, name: str) -> None:
 def test_no_log_tells_of_it_that_does_not() -> None:
     lines = ["i915: GuC firmware i915/dg2_guc_70.bin version 70.36.0", "hang"]
     assert find_said(known_bad(), lines) == []
+
+
+def test_the_page_says_how_many_there_are() -> None:
+    conditions = sum(bool(each.when) for each in TABLE.values())
+    page = (CHECKOUT / "docs/doctor.md").read_text()
+    assert f"has {len(TABLE)} combinations of" in page
+    assert f"{conditions} have conditions, {len(TABLE) - conditions} are told by lines of logs alone" in page

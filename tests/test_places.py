@@ -80,3 +80,18 @@ def test_what_is_refused(here: Path, where: Where, message: str) -> None:
     (here / "file").touch()
     with pytest.raises(UsageError, match=message):
         open_workspace(where)
+
+
+@pytest.mark.parametrize("version", ["3.9", "3.15", "2.7.18"])
+def test_a_python_that_the_release_does_not_take_is_not_looked_for(version: str) -> None:
+    with pytest.raises(UsageError, match=r"takes Python >=3\.10,") as caught:
+        open_workspace(Where(profile="torch-2.14", python=version))
+    assert caught.value.fix == "leave --python out, or name one of these: 3.10, 3.11, 3.12, 3.13, 3.14"
+    open_workspace(Where(profile="torch-2.14", python="3.14"))
+
+
+@pytest.mark.parametrize(("name", "hint"), [("cpu", "; did you mean stack-cpu?"), ("xyzzy", "")])
+def test_a_stack_that_does_not_ship(name: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        open_workspace(Where(stack=name))
+    assert caught.value.message == f"there is no stack {name!r}{hint}"

@@ -123,22 +123,29 @@ def test_a_shim_alone(here: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "first"),
+    ("family", "packaged"),
     [
         ("debian", "sudo apt-get install -y python3.12 python3.12-venv python3.12-dev"),
         ("fedora", "sudo dnf install -y python3.12 python3.12-devel"),
         ("suse", "sudo zypper install -y python312 python312-devel"),
-        ("arch", "uv python install 3.12  # another way, without root"),
+        ("arch", ""),
     ],
 )
-def test_none(here: Machine, monkeypatch: pytest.MonkeyPatch, family: str, first: str) -> None:
+def test_none(here: Machine, monkeypatch: pytest.MonkeyPatch, family: str, packaged: str) -> None:
     assert here.path == {}
     monkeypatch.setattr(distro, "id", lambda: "other")
     monkeypatch.setattr(distro, "like", lambda: family)
     message, fix = refused("3.12")
     assert message == "there is no python3.12 here"
-    assert fix.splitlines()[0] == first
-    assert "uv python install 3.12" in fix
+    last = [f"  {packaged}  # another way, where the packages of this system have it"] if packaged else []
+    assert fix.splitlines() == [
+        "python3 -m venv ~/uv && ~/uv/bin/pip install uv",
+        '  export PATH="$PATH:$HOME/uv/bin"',
+        "  uv python install 3.12",
+        *last,
+    ]
+    here.path["uv"] = "/usr/bin/uv"
+    assert refused("3.12")[1].splitlines() == ["uv python install 3.12", *last]
 
 
 def look(here: Machine, **changes: Any) -> None:

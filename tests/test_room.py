@@ -26,6 +26,7 @@ def test_what_is_full() -> None:
     assert str(ample) == "/a has 1 GiB of 2 GiB left"
     assert FreeSpace(path="/a", free=0, total=1, files=5).full
     assert str(FreeSpace(path="/a", free=1 << 30, total=1 << 31, files=0)) == "/a takes no more files"
+    assert not FreeSpace(path="/proc", free=0, total=0, files=None).full
 
 
 def test_a_place_that_is_yet_to_be_made(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.status import find_built, status, status_of_one
+from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
@@ -21,6 +23,7 @@ from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import Outcome
 from xpusetup.run.workspace import ONLY, Where, open_built, open_workspace
+from xpusetup.verify import runner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,3 +170,27 @@ def test_the_only_build_may_be_of_a_file(here: Path) -> None:
     with pytest.raises(NotReadyError, match=r"elsewhere there is own-1a2b3c4d, torch-2\.5") as caught:
         find_built(open_built(Where()))
     assert caught.value.fix.endswith(f"xpusetup status --root {parent}")
+
+
+def test_a_build_that_failed_at_once_is_not_named_as_another(here: Path) -> None:
+    parent = here / "data/xpusetup"
+    newest = open_built(Where()).root.name
+    for name in (newest, "sim"):
+        make_root(parent / name)
+    (parent / newest / "venv/bin/python").unlink()
+    with pytest.raises(NotReadyError) as caught:
+        find_built(replace(open_workspace(Where(profile=newest)), chosen_by="the newest release"))
+    assert caught.value.message == f"nothing is built in {parent / newest}; elsewhere there is sim"
+
+
+def test_nothing_is_advised_to_be_installed_into_a_systems_own_python(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "look_at", lambda _python: runner.SeenInterpreter((3, 12), torch=False))
+    (here / "an env/bin").mkdir(parents=True)
+    (here / "an env/bin/python3").touch()
+    monkeypatch.setattr("xpusetup.commands.verify.check_folder", lambda path: path)
+    for place, fix in (("/usr/bin/env", "xpusetup install"), ("an env/bin/python3", f"install --into '{here}/an env'")):
+        with pytest.raises(NotReadyError) as caught:
+            find_subject(Where(into=place), VerifyOptions())
+        assert caught.value.fix.endswith(fix)

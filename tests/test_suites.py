@@ -87,7 +87,7 @@ def test_what_is_known_of_versions(known: Suites) -> None:
     assert known.variables(suite, "xpu")["PYTORCH_ENABLE_XPU_FALLBACK"] == "1"
     with pytest.raises(UsageError, match="no suite 'transformer'") as raised:
         known.find("transformer")
-    assert "perhaps you meant transformers" in raised.value.fix
+    assert "did you mean transformers?" in raised.value.message
 
 
 def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:

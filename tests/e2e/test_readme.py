@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("follower")]
 PACKAGES = "python3 python3-venv python3-dev git g++ make"
 LINES = [line for block in ALL if block.page == "README.md" for line in block.commands()]
-NOT_HERE = ("uv ", "pipx ", "xpusetup install", "xpusetup build")
-"""Lines for who has another tool, gigabytes of torch, and oneAPI."""
+NOT_HERE = ("uv ", "pipx ", "xpusetup setup", "xpusetup install", "xpusetup run", "xpusetup build")
+"""Lines for who has another tool, a GPU, gigabytes of torch, and oneAPI."""
 CLONE = """
 cd /srv/xpusetup && git init -q && git add -A && git -c user.name=a -c user.email=a@b.invalid commit -qm one
 git clone -q /srv/xpusetup ~/xpusetup

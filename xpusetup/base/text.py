@@ -240,3 +240,25 @@ def _escape_one(char: str, quote: str, *, octal: bool, decimal: bool) -> str:
         return "".join(f"\\{byte:03o}" if octal else f"\\{byte:03d}" for byte in data)
     code = ord(char)
     return f"\\x{code:02x}" if code < 1 << 8 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"
+
+
+# Words that somebody mistyped.
+
+
+def nearest(word: str, known: Iterable[str], *, least: float = 0.5) -> str:
+    """Give what is meant by a word that is not known; empty where nothing is as near as `least` (0 to 1).
+
+    Of what is equally near: the same letters in another order first, then what begins with the same digits, then what
+    stands first.
+    """
+    from difflib import SequenceMatcher  # noqa: PLC0415 - for an error alone
+
+    low = word.lower()
+    asked = re.sub(r"\D", "", word)
+
+    def near(each: str) -> tuple[bool, float, bool]:
+        ratio = round(SequenceMatcher(None, low, each.lower()).ratio(), 3)
+        return sorted(low) == sorted(each.lower()), ratio, re.sub(r"\D", "", each).startswith(asked)
+
+    best = max(known, key=near, default="")
+    return best if near(best)[0] or near(best)[1] >= least else ""

@@ -121,10 +121,10 @@ TABLES = {
 }
 """The commands of each group."""
 GROUPS = {
-    "profiles": (GET, "What ships, what one says, checks, locks, new ones, trust."),
+    "profiles": (GET, "List, show, check, lock, write and trust profiles."),
     "devices": (PROVE, "Accelerators here, and what `import torch` loads for them."),
-    "bundle": (AWAY, "All that a build fetches in one file, for an air gap."),
-    "cache": (USE, "What is kept on the disk for all builds."),
+    "bundle": (AWAY, "All that a build fetches in one file, for machines without a network."),
+    "cache": (USE, "What is kept on the disk for all builds: its size, and what can go."),
 }
 
 

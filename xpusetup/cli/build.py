@@ -20,12 +20,16 @@ if TYPE_CHECKING:
 Kind = Annotated[
     str,
     typer.Argument(
-        help="The form: shell, dockerfile, apptainer, slurm, module, github.", autocompletion=complete.forms
+        help="The form: shell, dockerfile, apptainer, slurm, module, github.",
+        metavar="FORM",
+        autocompletion=complete.forms,
     ),
 ]
-Label = Annotated[str, typer.Option("--label", help="github: the runners that build.")]
-GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")]
-Extension = Annotated[str, typer.Option("--extension", help="github: your package, built against each.")]
+Label = Annotated[str, typer.Option("--label", help="github: the runners that build.", metavar="LABEL")]
+GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.", metavar="LABEL")]
+Extension = Annotated[
+    str, typer.Option("--extension", help="github: your package, built against each.", metavar="MODULE")
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +81,7 @@ def emit(
     github: GithubRequest,
     told: options.Output,
 ) -> AnyResult:
-    """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
+    """Write the steps of a build as files that need no xpusetup; several profiles, Pythons or targets: a matrix."""
     given = {**image.told(), **vars(github)}
     more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}
     one: dict[str, Any] = {"rev": tuple(rev or ()), "take": tuple(take or ()), "toolkit": toolkit, "into": into}
@@ -120,7 +124,15 @@ def dockerfile(
 
 
 Nightlies = Annotated[str, typer.Option("--nightlies", help="Another index of nightly wheels.", metavar="INDEX")]
-Component = Annotated[str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)]
+Component = Annotated[
+    str,
+    typer.Option(
+        "--component",
+        help="The component whose commits are searched.",
+        metavar="COMPONENT",
+        autocompletion=complete.components,
+    ),
+]
 
 
 @options.command("bisect")
@@ -138,7 +150,10 @@ def bisect(
     events: options.Events = "",
     told: options.LongOutput,
 ) -> AnyResult:
-    """Build commits to find the one that broke a command, which ends with 0 (works), 125 (cannot tell) or up to 127."""
+    """Build commits to find the first with which a command fails.
+
+    The command ends with 0 where it works, 125 where it cannot tell, any other code below 126 where it fails.
+    """
     from xpusetup.commands import bisect, build
 
     hunt = bisect.Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
@@ -197,7 +212,7 @@ def plan(
     where: options.BuildWhere,
     request: options.BuildRequest,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
-    why: Annotated[str, typer.Option("--why", help="Why this package is in it.", metavar="PACKAGE")] = "",
+    why: Annotated[str, typer.Option("--why", help="Say why this package is in the plan.", metavar="PACKAGE")] = "",
     told: options.LongOutput,
 ) -> AnyResult:
     """Show the steps of a build and the state each is in."""

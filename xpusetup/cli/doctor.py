@@ -35,9 +35,9 @@ def setup(
     goal: options.Goal = "",
     apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    root: Annotated[bool, typer.Option("--root/--no-root", help="Without root: what a user can install.")] = True,
-    out: options.Out = "",
-    facts: Annotated[str, typer.Option("--facts", help="For a machine seen elsewhere.", metavar="FILE")] = "",
+    no_root: Annotated[bool, typer.Option("--no-root", help="What a user can install without root.")] = False,
+    out: Annotated[str, typer.Option("--out", "-o", help="Write them as a script for root.", metavar="FILE")] = "",
+    facts: Annotated[str, typer.Option("--facts", help="For a machine that doctor --save saw.", metavar="FILE")] = "",
     told: options.Output,
 ) -> AnyResult:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
@@ -46,7 +46,7 @@ def setup(
 
     if apply and (facts or out):
         raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
-    prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=root, facts=facts))
+    prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=not no_root, facts=facts))
     if apply and prepared.setup.tasks:
         return _apply(prepared, told, yes=yes)
     return show_setup(prepared, out=out)
@@ -75,7 +75,7 @@ def _apply(prepared: Prepared, told: options.Output, *, yes: bool) -> AnyResult:
 
 FactFiles = Annotated[
     list[str] | None,
-    typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
+    typer.Option("--facts", help="Judge what --save wrote, on any machine; several: what differs.", metavar="FILE"),
 ]
 PasteFiles = Annotated[
     list[str] | None,
@@ -96,7 +96,7 @@ def doctor(
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
-    save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
+    save: Annotated[str, typer.Option("--save", help="Write all that was seen of this machine.", metavar="FILE")] = "",
     facts: FactFiles = None,
     paste: PasteFiles = None,
     collect_env: ReportFile = "",

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 EXAMPLES: dict[str, tuple[str, str]] = {
     "build": ("xpusetup build --profile torch-2.14", "xpusetup build --profile sim --jobs 4 --until simxpu.build"),
     "install": ("xpusetup install", "xpusetup install --profile torch-2.14 --into ~/ml --python 3.12"),
@@ -64,13 +69,16 @@ EXAMPLES: dict[str, tuple[str, str]] = {
 }
 
 
+COMMON = {"--json", "--quiet", "--verbose", "--root"}
+"""Options with one variable for all commands; that of --root names the folder that holds the roots."""
 AS_IT_STANDS = "\b\n"
 """What keeps help from filling the lines of a paragraph anew."""
 
 
-def explain_end(name: str) -> str:
-    """Give the end of a command's --help: examples, and how its options are called as variables."""
+def explain_end(name: str, options: Iterable[str]) -> str:
+    """Give the end of a command's --help: examples, and how its options, in their order, are called as variables."""
     examples = AS_IT_STANDS + "\n".join(EXAMPLES[name])
-    prefix = f"XPUSETUP_{name.upper().replace(' ', '_').replace('-', '_')}"
-    variables = f"Each option is a variable too: {prefix}_PROFILE for --profile, and so on; XPUSETUP_JSON, _QUIET and"
-    return "\n\n".join(("Examples:", examples, f"{variables} _VERBOSE hold for all commands."))
+    own = next((each for each in options if each not in COMMON), "")
+    variable = f"xpusetup_{name}{own.removeprefix('-')}".upper().replace(" ", "_").replace("-", "_")
+    said = f"Each option is a variable too: {variable} for {own}, and so on; " if own else ""
+    return "\n\n".join(("Examples:", examples, f"{said}XPUSETUP_JSON, _QUIET and _VERBOSE hold for all commands."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 import traceback
@@ -54,7 +55,16 @@ class _AsGiven:
             return list(words)
         if value is None or type(value) is self._kind:
             return value
+        if self._kind is int and re.fullmatch(r"\s*[+-]?\d+\s*", str(value)) is None:
+            import typer
+
+            raise typer.BadParameter(f"{value!r} is no whole number", ctx=ctx, param=param)
         return self._read().coerce(value, param=param, ctx=ctx)
+
+
+def _usage_of(argument: Any) -> str:
+    word = argument.metavar or argument.name.upper()
+    return f"{word if argument.required else f'[{word}]'}{'...' if argument.nargs == -1 else ''}"
 
 
 class Command(TyperCommand):
@@ -74,8 +84,22 @@ class Command(TyperCommand):
         for parameter in self.params:
             parameter.show_envvar = False  # type: ignore[attr-defined]
         name_values(self.get_params(ctx))
-        self.epilog = explain_end(ctx.command_path.partition(" ")[2])
+        options = (each.opts[0] for each in self.params if each.param_type_name == "option")
+        self.epilog = explain_end(ctx.command_path.partition(" ")[2], options)
         super().format_help(ctx, formatter)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Give the words behind its name: arguments as people write them, and the command that it runs."""
+        words = [_usage_of(each) for each in self.get_params(ctx) if each.param_type_name == "argument"]
+        return ["[OPTIONS]", *words, *(["--", "COMMAND..."] if self.context_settings.get("allow_extra_args") else [])]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options; each is a variable by its own word, also where Python has that for its own (--for)."""
+        for each in self.params:
+            word = max(each.opts, key=len)[2:].replace("-", "_")
+            if each.param_type_name == "option" and word != each.name and each.envvar is None:
+                each.envvar = f"{ctx.auto_envvar_prefix}_{word.upper()}"
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""

@@ -46,7 +46,10 @@ OF_PROFILE = typer.Option(
     "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
 )
 OF_STACK = typer.Option(
-    "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
+    "--stack",
+    help="A stack (torch, and what stands on it): its name or file.",
+    metavar="NAME|FILE",
+    autocompletion=complete.stacks,
 )
 Profile = Annotated[str, OF_PROFILE]
 Profiles = Annotated[Words, OF_PROFILE]
@@ -77,8 +80,10 @@ Toolkit = Annotated[str, _offered("--toolkit", "Another tool chain of the profil
 Pythons = Annotated[Words, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
 Archs = Annotated[Words, _offered("--arch", "Device targets to compile for.", "LIST", complete.targets)]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
-Bundle = Annotated[str, typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE")]
-Goal = Annotated[str, _choice("--for", "What is wanted.", "build", "run")]
+Bundle = Annotated[
+    str, typer.Option("--bundle", help="Take all that is fetched from this bundle; no network.", metavar="FILE")
+]
+Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
@@ -92,26 +97,49 @@ Source = Annotated[
 ]
 Patch = Annotated[Words, _offered("--patch", "A patch for a fetched source.", "COMPONENT=FILE", complete.assigned)]
 Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
-Launcher = Annotated[str, _choice("--launcher", "A compiler cache.", "auto", "ccache", "sccache", "none")]
+Launcher = Annotated[
+    str,
+    _choice(
+        "--launcher",
+        "The compiler cache; auto: ccache or sccache, where one is installed.",
+        "auto",
+        "ccache",
+        "sccache",
+        "none",
+    ),
+]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
-Verify = Annotated[str, _choice("--verify", "Verify at the end.", "auto", "require", "off")]
+Verify = Annotated[
+    str, _choice("--verify", "Verify at the end; auto: where there is a device.", "auto", "require", "off")
+]
 Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
 OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
-SkipChecks = Annotated[Words, typer.Option("--skip", help="Not this check or area.", metavar="ID")]
-ListChecks = Annotated[bool, typer.Option("--list", help="Say which checks there are.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")]
+SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]
+ListChecks = Annotated[bool, typer.Option("--list", help="List the checks.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.", metavar="N")]
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
 ImageOs = Annotated[str, typer.Option("--os", help="The image's system.", metavar="SYSTEM")]
-ImageTarget = Annotated[str, typer.Option("--target", help="To use it, or to compile.", metavar="runtime|devel")]
+ImageTarget = Annotated[
+    str, typer.Option("--target", help="An image to use torch, or one to compile with it.", metavar="runtime|devel")
+]
 From = Annotated[str, typer.Option("--from", help="Compiled, or as published.", metavar="source|wheels")]
-ImageDialect = Annotated[str, typer.Option("--dialect", help="For which engine.", metavar="buildkit|portable")]
+ImageDialect = Annotated[
+    str,
+    typer.Option(
+        "--dialect", help="portable: for engines without BuildKit, as old buildah.", metavar="buildkit|portable"
+    ),
+]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
-ImageDriver = Annotated[str, typer.Option("--driver", help="Intel's line of packages.", metavar="client|data-center")]
-ImagePin = Annotated[Words, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]
+ImageDriver = Annotated[
+    str, typer.Option("--driver", help="Intel's line of driver packages.", metavar="client|data-center")
+]
+ImagePin = Annotated[
+    Words, typer.Option("--pin", help="A package of the system in just this version.", metavar="PACKAGE=VERSION")
+]
 
 
 # Groups of options that commands take whole.

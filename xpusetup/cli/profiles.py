@@ -49,7 +49,7 @@ def profiles_check(*, name: Name, told: options.Output) -> AnyResult:
 @options.command("profiles trust")
 def profiles_trust(
     *,
-    file: Annotated[list[str], typer.Argument(metavar="FILE...", help="Profiles, and files that one names.")],
+    file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that one names.")],
     told: options.Output,
 ) -> AnyResult:
     """Let a file that is not yours alone run its steps, as it is now; changed, it has to be trusted anew."""
@@ -127,7 +127,7 @@ Base = Annotated[
 @options.command("profiles new")
 def profiles_new(
     *,
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Its name; with --release torch-X.Y.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name; with --release torch-X.Y.")] = "",
     base: Base = "",
     of_device: ForDevice,
     of_release: ForRelease,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,11 +45,11 @@ def env(
     where: options.BuiltWhere,
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     closure: Annotated[
-        bool, typer.Option("--closure", help="The libraries that it loads, and whose they are.")
+        bool, typer.Option("--closure", help="List the libraries that it loads, and whose they are.")
     ] = False,
     told: options.LongOutput,
 ) -> None:
-    """Print the environment of the result for eval, or that of a build step."""
+    """Print the variables of the built environment, for eval; with --build those of a build step."""
 
     def work() -> AnyResult:
         if closure:
@@ -169,5 +170,7 @@ def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
 
     show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", fix=f"xpusetup remove --root {found.root.path} --yes")
+        raise UsageError(
+            "nobody is here to be asked", fix=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
+        )
     return typer.confirm(" Remove this?", err=json)

@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 
 Suite = Annotated[
-    str, typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites)
+    str,
+    typer.Argument(
+        help="transformers, accelerate, diffusers or pytorch.", metavar="SUITE", autocompletion=complete.suites
+    ),
 ]
+WORKERS = "Processes of pytest-xdist; 0: none. Without it as many as processors on the CPU, one on a device."
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
-Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
+Select = Annotated[
+    list[str] | None, typer.Option("--select", help="These folders, files or named parts.", metavar="PART")
+]
 Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
 
 
@@ -35,9 +41,11 @@ def run_tests(
     keyword: Annotated[str, typer.Option("--keyword", "-k", help="As pytest's -k.", metavar="EXPRESSION")] = "",
     full: Annotated[bool, typer.Option("--full", help="PyTorch's own files of tests, from its checkout.")] = False,
     baseline: Baseline = "",
-    shards: Annotated[int, typer.Option("--shards", help="Parts of each folder.", min=1)] = 1,
-    workers: Annotated[int, typer.Option("--workers", help="Processes of pytest-xdist; 0: none.", min=-1)] = -1,
-    bound: Annotated[float, typer.Option("--bound", help="Seconds that a test may take.", min=1)] = 600,
+    shards: Annotated[
+        int, typer.Option("--shards", help="Parts into which each folder is cut.", metavar="N", min=1)
+    ] = 1,
+    workers: Annotated[int, typer.Option("--workers", help=WORKERS, metavar="N", min=-1, show_default=False)] = -1,
+    bound: Annotated[float, typer.Option("--bound", help="Seconds that a test may take.", metavar="S", min=1)] = 600,
     install: Annotated[bool, typer.Option("--install", help="First install what the suite needs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
@@ -70,11 +78,18 @@ def verify_wheel(
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
     ] = None,
-    provenance: Annotated[bool, typer.Option("--provenance", help="It has to say what it was built from.")] = False,
+    provenance: Annotated[
+        bool, typer.Option("--provenance", help="Also hold its statement of what it was built from against it.")
+    ] = False,
     statement: Annotated[
-        str, typer.Option("--statement", help="Where it says so, if not beside it (.provenance.json).", metavar="FILE")
+        str,
+        typer.Option(
+            "--statement", help="Where that statement is, if not beside it (.provenance.json).", metavar="FILE"
+        ),
     ] = "",
-    key: Annotated[str, typer.Option("--key", help="The public key that has to have signed it.", metavar="FILE")] = "",
+    key: Annotated[
+        str, typer.Option("--key", help="The public key that has to have signed the statement.", metavar="FILE")
+    ] = "",
     told: options.LongOutput,
 ) -> AnyResult:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
@@ -102,10 +117,14 @@ def verify_wheel(
 def rebuild(
     *,
     where: options.LockWhere,
-    check: Annotated[bool, typer.Option("--check", help="Compare, which is all that it is for.")] = True,
+    check: Annotated[
+        bool, typer.Option("--check", help="Compare the wheels: what it does in any case.", show_default=False)
+    ] = True,
     at: Annotated[str, typer.Option("--at", help="The folder to build in.", metavar="DIR")] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep the second build if nothing differs.")] = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: others than before.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: one less than before.", metavar="N")
+    ] = 0,
     launcher: options.Launcher = "none",
     told: options.LongOutput,
 ) -> AnyResult:
@@ -124,11 +143,11 @@ def rebuild(
 @options.command("sign")
 def sign(
     *,
-    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
+    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL")],
     key: Annotated[str, typer.Option("--key", help="A private key of ed25519, in PEM.", metavar="FILE")],
     told: options.LongOutput,
 ) -> AnyResult:
-    """Sign what wheels say of what they were built from, once it was held against them."""
+    """Sign the statements of wheels (what each was built from), once they were held against the wheels."""
     from xpusetup.commands.verify_wheel import sign_wheels
     from xpusetup.ui.live import waiting
 
@@ -142,10 +161,13 @@ def sign(
 @options.command("fits")
 def fits(
     *,
-    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
+    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL")],
     where: options.ActiveWhere,
     torch: Annotated[
-        str, typer.Option("--torch", help="A wheel of torch, a folder of its libraries, or a version.", metavar="X")
+        str,
+        typer.Option(
+            "--torch", help="A wheel of torch, a folder of its libraries, or a version.", metavar="FILE|DIR|VERSION"
+        ),
     ] = "",
     told: options.LongOutput,
 ) -> AnyResult:
@@ -160,6 +182,15 @@ def fits(
 # verify: proof that a device computes, and which operators it leaves to the CPU.
 
 
+Release = Annotated[
+    str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
+]
+Logs = Annotated[
+    list[str] | None,
+    typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE"),
+]
+
+
 @options.command("verify")
 def verify(
     *,
@@ -172,17 +203,19 @@ def verify(
     patience: options.Patience = 300,
     junit: options.Junit = "",
     mode: Annotated[str, typer.Option("--mode", help="A mode of the device's, such as lazy.", metavar="NAME")] = "",
-    throughput: Annotated[bool, typer.Option("--throughput", help="Also images a second.")] = False,
+    throughput: Annotated[
+        bool, typer.Option("--throughput", help="Also measure how many images a second it computes.")
+    ] = False,
     save: Annotated[
         str, typer.Option("--save", help="Write a record of it that can be sent in; it names nobody.", metavar="FILE")
     ] = "",
-    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
+    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Say which operators run on the CPU instead.")] = False,
     codegen: Annotated[
         bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs; needs none, and runs nothing.")
     ] = False,
-    release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
-    log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
+    release: Release = "",
+    log: Logs = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="With --fallbacks: Markdown on a terminal too.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Prove that the accelerator computes the right numbers."""
@@ -248,7 +281,7 @@ def devices_check(
     where: options.ActiveWhere,
     device: DeviceFiles = None,
     patience: Annotated[
-        float, typer.Option("--patience", help="Seconds for each import of torch.", metavar="SECONDS", min=1)
+        float, typer.Option("--patience", help="Seconds for each import of torch.", metavar="S", min=1)
     ] = 60,
     told: options.LongOutput,
 ) -> AnyResult:
@@ -264,7 +297,7 @@ def devices_check(
 def devices_table(
     *,
     results: Annotated[
-        list[str], typer.Argument(help="Saved results of verify, roots, folders of roots.", metavar="RESULT...")
+        list[str], typer.Argument(help="Saved results of verify, roots, folders of roots.", metavar="RESULT")
     ],
     page: Annotated[
         str, typer.Option("--page", help="Write it into this Markdown file, between its markers.", metavar="FILE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -27,7 +28,7 @@ from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
-from xpusetup.run.root import helper_files, lock_document
+from xpusetup.run.root import LOCKED, helper_files, lock_document
 from xpusetup.run.tables import image_table, known, load_profile, target_table
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
@@ -119,7 +120,7 @@ def _root_files(profile: Profile, plan: Plan, request: Request) -> dict[str, str
 def _around(profile: Profile, plan: Plan) -> dict[str, str]:
     """Give what travels with every form."""
     lock = lock_document(profile, plan.target, plan.layout, {})
-    return {**helper_files(profile), "profile.lock.json": lock}
+    return {**helper_files(profile), LOCKED: lock}
 
 
 # emit slurm, module and github: what drives the builds of a matrix elsewhere.
@@ -378,6 +379,7 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder = Path(out)
+    _spare(folder, form)
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
@@ -385,9 +387,29 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
 
 
+SHOWN = 3
+"""So many of the files that are there are named."""
+
+
+def _spare(folder: Path, form: Form) -> None:
+    """Raise UsageError where files of somebody else would be written over; a form that lies there is written anew."""
+    builds = {Path(name).parent for name in form.files if Path(name).name == LOCKED}
+    beside = {folder / each.parent for each in builds if each.parts}
+    if any((folder / each / LOCKED).exists() for each in builds) or any([*each.glob(f"*/{LOCKED}")] for each in beside):
+        return
+    there = {name: text for name, text in form.files.items() if os.path.lexists(folder / name)}
+    own = sorted(name for name, text in there.items() if files.read_text(folder / name) != text)
+    if own:
+        more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+        raise UsageError(
+            f"{folder} has files of its own that this would write over: {', '.join(own[:SHOWN])}{more}",
+            fix="name a folder that is empty or not there yet: --out DIR",
+        )
+
+
 def _guesses(texts: Mapping[str, str]) -> Iterator[str]:
     """Say of each wheel whose version no lock has mended that it is a guess."""
-    for text in (text for path, text in sorted(texts.items()) if path.endswith("profile.lock.json")):
+    for text in (text for path, text in sorted(texts.items()) if path.endswith(LOCKED)):
         for part in json.loads(text)["profile"]["components"]:
             if part["kind"] == "wheel" and part.get("reason"):
                 yield f"{part['distribution']} {part['version']} is {part['reason']}"

@@ -174,7 +174,7 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
         return NotReadyError(message, fix=f"xpusetup status {workspace.options} --log venv -f")
-    others = [each.path.name for each in find_roots(root.path.parent) if read_lock(each)]
+    others = [each.path.name for each in find_roots(root.path.parent) if each.path != root.path and read_lock(each)]
     if workspace.chosen_by.startswith("the newest") and others:
         message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
         return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from xpusetup.run.manifest import read_document, read_proof, record_verification
 from xpusetup.run.tables import known
 from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
-from xpusetup.system.files import check_folder, package_file, package_text, write_text
+from xpusetup.system.files import check_folder, check_output, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
@@ -58,6 +59,9 @@ class VerifyOptions:
         return not self.only and not self.skip and not self.mode
 
 
+SYSTEM = ("/", "/usr", "/usr/local")
+"""Where a system has its own Python, into which nothing is installed."""
+LEVELS = ("quick", "smoke", "full")
 LACKS = "xpusetup doctor --for run"
 """What says why a device that should be here is not."""
 
@@ -91,6 +95,11 @@ def list_checks() -> Result[DeviceCheckList]:
 
 def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerification]:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
+    if asked.level not in LEVELS:
+        raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
+    for name in filter(None, (asked.junit, asked.save)):
+        check_output(Path(name).expanduser())
+        Path(name).expanduser().parent.mkdir(parents=True, exist_ok=True)
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -219,7 +228,9 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
         fix = "name another environment"
         raise NotReadyError(f"{python} is Python {shown}, the checks need 3.10 or newer", fix=fix)
     if not found.torch:
-        raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install --into {place}")
+        prefix = python.parent.parent
+        into = "" if str(prefix) in SYSTEM else f" --into {shlex.quote(str(prefix if path.is_file() else place))}"
+        raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install{into}")
     return Subject(python, variables(), asked.device or device, place)
 
 

@@ -114,8 +114,9 @@ class WheelVerification(InspectedWheel):
 def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
-    if not path.is_file():
-        raise UsageError(f"there is no wheel {wheel}", fix="name a file that ends with .whl")
+    if not path.is_file() or path.suffix != ".whl":
+        what = f"{wheel} is no wheel" if path.exists() else f"there is no wheel {wheel}"
+        raise UsageError(what, fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
@@ -13,7 +12,7 @@ from packaging.version import InvalidVersion
 from pydantic import BaseModel, ValidationError
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import without_credentials
+from xpusetup.base.text import nearest, without_credentials
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
 from xpusetup.config.request import read_patch
@@ -198,8 +197,9 @@ def _given(value: Any) -> str:
 
 
 def _nearest_word(word: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(sorted(known))}"
+    known = list(known)
+    close = nearest(word, known)
+    return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 
 def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:

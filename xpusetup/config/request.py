@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
-from xpusetup.base.text import hide
+from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
 from xpusetup.system.files import check_folder
@@ -99,8 +98,8 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
             fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
         )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
-    close = difflib.get_close_matches(ref, [name for name in short if not name.endswith("^{}")], n=1, cutoff=0.4)
-    hint = f"; did you mean {close[0]}?" if close else ""
+    close = nearest(ref, [name for name in short if not name.endswith("^{}")], least=0.4)
+    hint = f"; did you mean {close}?" if close else ""
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,6 +11,7 @@ from pydantic import Field
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Step
+from xpusetup.base.text import nearest
 from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
 from xpusetup.config.toolkit import SYSTEM_ROOT
@@ -96,8 +96,8 @@ class ImageTable(Strict):
         """Give a system by its id. Raises UsageError with the nearest one."""
         ids = [each.id for each in self.system]
         if name not in ids:
-            close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            close = nearest(name, ids, least=0.4)
+            hint = f"; did you mean {close}?" if close else ""
             raise UsageError(f"nothing is known of images of {name!r}{hint}", fix=f"--os takes: {', '.join(ids)}")
         return next(each for each in self.system if each.id == name)
 

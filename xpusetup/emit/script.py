@@ -65,7 +65,8 @@ def kept_patterns(step: Step, target: Target) -> str:
 def sees_build_path(step: Step, layout: Layout) -> bool:
     """Say whether a step may see its root at BUILD_PATH: it compiles, and all that it compiles lies in its root."""
     own = all(folder.startswith(f"{ROOT}/") for folder in (layout.src, layout.venv))
-    return "compiler" in step.needs and own and not step.protected_trees
+    above = any(word.startswith(f"{ROOT}/..") for argv in step.run for word in argv)  # not there, seen from BUILD_PATH
+    return "compiler" in step.needs and own and not above and not step.protected_trees
 
 
 def _header(step: Step, plan: Plan) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +13,7 @@ from pydantic import Field
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import NONE
+from xpusetup.base.text import nearest
 from xpusetup.base.values import Name, Ocloc, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
@@ -97,8 +97,8 @@ def check_words(words: Iterable[str], table: TargetTable) -> None:
     """Refuse words that no ocloc ever took. Raises UsageError."""
     unknown = [word for word in words if word not in table.first]
     if unknown:
-        close = difflib.get_close_matches(unknown[0].lower(), table.first, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        close = nearest(unknown[0], table.first, least=0.6)
+        hint = f"; did you mean {close}?" if close else ""
         raise UsageError(
             f"no ocloc knows the device target {unknown[0]!r}{hint}", fix="words of ocloc, as in: --arch pvc,bmg"
         )
@@ -121,8 +121,8 @@ def _hint(target: str, arch: Arch, table: TargetTable) -> str:
     """Give the nearest word that this release takes, its own before others."""
     taken = [name for name in table.first if not _find_fault("", arch, name, table)]
     for words in (arch.default, taken):
-        if close := difflib.get_close_matches(target.lower(), words, n=1):
-            return f"; did you mean {close[0]}?"
+        if close := nearest(target, words, least=0.6):
+            return f"; did you mean {close}?"
     return ""
 
 

@@ -36,6 +36,9 @@ PACKAGES = {
     "suse": ("sudo zypper install -y python{1} python{1}-devel",),
 }
 """What gets an interpreter, by distribution family; {0} is 3.12, {1} is 312."""
+PACKAGED = "  # another way, where the packages of this system have it"
+GET_UV = ("python3 -m venv ~/uv && ~/uv/bin/pip install uv", 'export PATH="$PATH:$HOME/uv/bin"')
+"""Gets uv without root, and lets it be found in this shell: by the next call of this program too."""
 
 
 def probe_python(wanted: str) -> Python:
@@ -116,8 +119,9 @@ def _how_to_get(wanted: str) -> str:
     minor = ".".join(wanted.removesuffix("t").split(".")[:2])
     families = (distro.id(), *distro.like().split())
     packaged = next((PACKAGES[name] for name in families if name in PACKAGES), ())
-    lines = [line.format(minor, minor.replace(".", "")) for line in packaged]
-    return "\n  ".join([*lines, f"uv python install {wanted}  # another way, without root"])
+    lines = [line.format(minor, minor.replace(".", "")) + PACKAGED for line in packaged]
+    uv = () if shutil.which("uv") else GET_UV
+    return "\n  ".join([*uv, f"uv python install {wanted}", *lines])
 
 
 def probe_adopted(python: str) -> Python:

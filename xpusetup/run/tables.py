@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import replace
 from functools import cache
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.text import nearest
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import is_stack, parse_profile, read_patches
 from xpusetup.system import files
@@ -135,6 +135,9 @@ def newest_profile() -> str:
 
 def _nearest(name: str) -> str:
     """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
+    swapped = next((each for each in profile_names() if sorted(each) == sorted(name.lower())), "")
+    if swapped:
+        return swapped
     series, _, version = name.rpartition("-")
     same = [
         each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
@@ -143,7 +146,7 @@ def _nearest(name: str) -> str:
         ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
         older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
         return (older or ordered[:1])[-1]
-    return next(iter(difflib.get_close_matches(name, [*profile_names(), *stack_names()], n=1, cutoff=0.4)), "")
+    return nearest(name, [*profile_names(), *stack_names()], least=0.4)
 
 
 @cache
@@ -175,6 +178,8 @@ def _read_profile(name: str, path: Path) -> str:
     text = files.read_input(path)
     if text is None and is_path(name):
         raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
+    if text is None and Path(name).is_file():
+        raise UsageError(f"there is no profile {name!r}; a file is named by its path", fix=f"--profile ./{name}")
     if text is None:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""

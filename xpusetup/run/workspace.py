@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.text import nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
@@ -166,6 +168,7 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
     root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
     layout = make_layout(where, settings, root)
+    _check_python(pinned or profile, where.python)
     workspace = Workspace(
         profile=pinned or profile,
         base=profile,
@@ -188,6 +191,19 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
         },
     )
     return workspace, of_lock or pinned is not None
+
+
+def _check_python(profile: Profile, version: str) -> None:
+    """Raise UsageError for a version of Python that the profile is not for, before anybody is told how to get it."""
+    if re.fullmatch(r"\d+(\.\d+)+", version) is None:
+        return
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - most builds name none
+
+    takes = SpecifierSet(profile.python)
+    if not takes.contains(version):
+        fitting = ", ".join(f"3.{minor}" for minor in range(9, 20) if takes.contains(f"3.{minor}"))
+        fix = f"leave --python out, or name one of these: {fitting}"
+        raise UsageError(f"{profile.name} takes Python {profile.python}, and not {version}", fix=fix)
 
 
 def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
@@ -216,6 +232,10 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 
 def check_stack(name: str) -> str:
     """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
+    if not is_path(name) and name not in (*stack_names(), *profile_names()):
+        close = nearest(name, stack_names(), least=0.4)
+        hint = f"; did you mean {close}?" if close else ""
+        raise UsageError(f"there is no stack {name!r}{hint}", fix=f"stacks that ship: {', '.join(stack_names())}")
     if not any(part.member for part in load_profile(name).components):
         raise UsageError(f"{name} is no stack", fix=f"--profile {name}; stacks that ship: {', '.join(stack_names())}")
     return name

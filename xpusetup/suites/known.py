@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.text import nearest
 from xpusetup.base.values import Strict, Text, Variable, parse_toml
 from xpusetup.verify.fallbacks import Message, log_table
 
@@ -260,9 +260,9 @@ class Suites(Strict):
         """Give a suite. Raises UsageError for a name that is not known."""
         found = next((one for one in self.suite if one.name == name), None)
         if found is None:
-            near = difflib.get_close_matches(name, self.names, 1)
-            meant = f"perhaps you meant {near[0]}; " if near else ""
-            raise UsageError(f"there is no suite {name!r}", fix=f"{meant}known: {', '.join(self.names)}")
+            near = nearest(name, self.names)
+            hint = f"; did you mean {near}?" if near else ""
+            raise UsageError(f"there is no suite {name!r}{hint}", fix=f"known: {', '.join(self.names)}")
         return found
 
     def variables(self, suite: Suite, device: str) -> dict[str, str]:

@@ -41,8 +41,8 @@ class FreeSpace:
 
     @property
     def full(self) -> bool:
-        """Say whether nothing more can be written."""
-        return self.free < FULL_BELOW or self.files == 0
+        """Say whether nothing more can be written; what has no size at all, as /proc, is no disk."""
+        return self.total > 0 and (self.free < FULL_BELOW or self.files == 0)
 
     def __str__(self) -> str:
         """Say what is left."""
@@ -178,8 +178,19 @@ def cannot_write(path: Path, error: OSError) -> NotReadyError:
     return NotReadyError(f"cannot write {path}: {fault.why}", fix=fault.fix)
 
 
+def check_output(path: Path) -> None:
+    """Refuse a file that could not be written, before the work whose result it is to hold. Raises NotReadyError."""
+    there = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
+    code = errno.EISDIR if there == path and path.is_dir() else 0 if there.is_dir() or there == path else errno.ENOTDIR
+    if code or not os.access(there, os.W_OK):
+        code = code or errno.EACCES
+        raise cannot_write(path, OSError(code, os.strerror(code)))
+
+
 def cannot_read(path: Path, error: OSError) -> UsageError:
-    """Say why a file that is there can't be read, and what to do."""
+    """Say why a file can't be read, and what to do."""
+    if error.errno == errno.ENOENT:
+        return UsageError(f"there is no file {path}", fix=f"look at its name: {shlex.join(('ls', str(path.parent)))}")
     fault = find_fault(error, path, writing=False)
     return UsageError(f"cannot read {path}: {fault.why}", fix=fault.fix)
 

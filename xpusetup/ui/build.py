@@ -67,7 +67,7 @@ VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
 
 def show_several(console: Console, data: BuildList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the table, and below it what went wrong in each."""
-    console.print(f"\n {escape(data.root)}\n")
+    console.print(f"\n {_short(data.root)}\n")
     show_table(console, HEADS, [_cells(row) for row in data.builds])
     for row in data.builds:
         if row.failed:
@@ -268,7 +268,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         # with a toolkit goes a compiler
         needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)
         rows.append((step.id, " ".join(needs), state + why, escape(step.title)))
-    console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {escape(data.root)}\n")
+    console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {_short(data.root)}\n")
     for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
     show_unverified(console, data.unverified)
@@ -336,7 +336,7 @@ def _show_sources(console: Console, data: BuildStatus) -> None:
 
 def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what a root holds."""
-    console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {escape(data.root)}\n")
+    console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {_short(data.root)}\n")
     for wheel in data.wheels:
         mark = "[red]✗[/]" if not wheel.intact else "[green]✓[/]" if wheel.installed else "[dim]·[/]"
         there = "" if wheel.installed else "  not installed"

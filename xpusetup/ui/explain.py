@@ -76,7 +76,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
-        _row(console, 1, "Cause", f"not known: none of these {data.lines:,} lines says that something failed")
+        said = f"none of these {data.lines:,} lines says that something failed" if data.lines else "the log is empty"
+        _row(console, 1, "Cause", f"not known: {said}")
         _show_last(console, data)
     for each in data.known:
         _row(console, 1, "Known", f"{each.what}: {each.workaround} ({source_of(each.source)})")

@@ -91,7 +91,7 @@ TIERS = {
     "current": "the newest releases",
     "kept": "the releases before them",
     "reference": "the releases of the first guides",
-    "moving": "branches: lock one before you build it",
+    "moving": "branches: the first build locks the commits of that day",
     "other": "accelerators of other makers, with what they publish themselves",
     "test": "for tests",
 }
