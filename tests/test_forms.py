@@ -138,6 +138,22 @@ def test_actions_are_pinned_and_nothing_is_left_to_fill_in(runners: Runners) -> 
     assert "secrets." not in text
 
 
+def test_a_label_is_text_in_yaml_and_a_machine_with_a_device_gets_its_python_too() -> None:
+    text = render_github(CELLS, Runners(label="1.10", gpu_label="true"))[".github/workflows/xpusetup.yml"]
+    assert 'runs-on: "1.10"' in text
+    assert 'runs-on: [self-hosted, "true"]' in text
+    assert text.count("actions/setup-python@") == 2
+
+
+def test_what_a_repository_ignores_is_committed_all_the_same() -> None:
+    """The usual .gitignore of a Python project leaves out `env/` and `lib/`: a helper lies in a folder of that name."""
+    texts = render_github(CELLS[:1], Runners(label="big"))
+    lines = texts[".github/xpusetup/.gitignore"].splitlines()
+    assert lines[0] == "!*"
+    assert {"/*/venv", "/*/ccache", "__pycache__/"} < set(lines[1:])
+    assert texts[".github/xpusetup/.gitattributes"].startswith("* -text ")
+
+
 def test_a_key_follows_from_the_scripts_before_it() -> None:
     first, *_ = CELLS
     changed = make_plan(first.profile, Request(set=(("vision", "USE_CUDA", "1"),)), OLD, Layout())

@@ -173,7 +173,7 @@ def emit_github(order: Order) -> Form:
         again=_again(order, options),
     )
     files = {**made.files, **render_github(made.cells, runners)}
-    start = f"git add {WORKFLOW.split('/')[0]}"
+    start = f"git -C {FOLDER} add {WORKFLOW.split('/')[0]}"
     return Form(files=files, start=start, notes=made.notes)
 
 

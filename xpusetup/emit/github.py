@@ -107,6 +107,10 @@ FOLDER = ".github/xpusetup/"
 WORKFLOW = ".github/workflows/xpusetup.yml"
 HOSTED = "ubuntu-24.04"
 MADE = ("venv", "src", "wheels", "published", "stamps", "inputs", "results", "logs", "launcher", "wheelhouse", "dist")
+KEPT = "!*"
+"""What the repository's own .gitignore leaves out, as that of Python projects `env/` and `lib/`, belongs to a build."""
+AS_IT_IS = "* -text -filter linguist-generated\n"
+"""Scripts and patches are known by their hashes: git changes no end of a line in them, and takes none elsewhere."""
 CACHED = ("venv", "wheels", "published", "stamps", "inputs", "results", "ccache")
 
 
@@ -127,10 +131,11 @@ class Runners:
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
-    ignored = "".join(f"/*/{name}\n" for name in (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS"))
+    left = (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS")
+    ignored = "".join(f"{line}\n" for line in (KEPT, "__pycache__/", *(f"/*/{name}" for name in left)))
     needs = [begin(told) for told in say_toolkits(cells)]
     readme = render_template("github/README.md", again=runners.again, needs=needs)
-    beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}README.md": readme}
+    beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}.gitattributes": AS_IT_IS, f"{FOLDER}README.md": readme}
     return {**files, **beside, WORKFLOW: _workflow(cells, runners)}
 
 
