@@ -26,6 +26,8 @@ from xpusetup.run.tables import load_profile, target_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from xpusetup.base.model import Plan
+
 CELLS = tuple(Cell(name=name, profile=shipped(name), plan=plan_for(name)) for name in ("torch-2.5", "torch-2.14"))
 SITE = """
 [scheduler]
@@ -111,6 +113,19 @@ def test_a_stack_in_every_form() -> None:
     texts |= {f"github/{name.removeprefix('.github/')}": text for name, text in github.items()}
     texts |= {name: text for name, text in render_shell(cell.plan).items() if name.endswith("build.sh")}
     hold("stack", texts)
+
+
+@pytest.mark.parametrize(
+    ("plan", "says"),
+    [
+        (plan_for("torch-2.14"), """'the wheels are in '"$ROOT"/wheels"""),
+        (published().plan, """'it is installed in '"$ROOT"/venv"""),
+        (replace(plan_for("sim"), steps=plan_for("sim").steps[-2:]), """'it is installed in '"$ROOT"/venv"""),
+        (replace(plan_for("sim"), steps=plan_for("sim").steps[:1]), "'done: venv is the last step here'"),
+    ],
+)
+def test_a_build_ends_with_what_is_true(plan: Plan, says: str) -> None:
+    assert render_shell(plan)["build.sh"].endswith(f"\nROOT=$PWD\necho {says}\n")
 
 
 def test_modules_of_the_same_version_are_told_apart() -> None:
