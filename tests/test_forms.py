@@ -251,6 +251,26 @@ def test_a_toolkit_from_modules_is_loaded_as_a_module() -> None:
     assert "SETVARS_COMPLETED" not in text, "it is the toolkit that these wheels need"
 
 
+def ascend() -> Cell:
+    profile, scripts = shipped("ascend-2.12"), ("/usr/local/Ascend/ascend-toolkit/set_env.sh", "/opt/a b/set_env.sh")
+    target = replace(CPU, accelerator="npu", scripts=scripts)
+    return Cell(name="ascend", profile=profile, plan=make_plan(profile, Request(), target, Layout()))
+
+
+def test_a_module_switches_on_what_the_devices_libraries_need_and_conflicts_with_none_of_it() -> None:
+    text = render_modules([ascend()], ModuleSettings())["modulefiles/pytorch-npu/2.12.0+cpu.lua"]
+    assert 'conflict("cuda", "rocm")\n' in text
+    assert 'if isFile("/usr/local/Ascend/ascend-toolkit/set_env.sh") then\n  source_sh("bash", "/usr/local/' in text
+    assert 'elseif isFile("/opt/a b/set_env.sh") then\n  source_sh("bash", "\'/opt/a b/set_env.sh\'")\nend\n' in text
+
+
+def test_a_plan_of_ready_wheels_alone_is_verified_from_where_it_puts_them() -> None:
+    check = render_github([ascend()], Runners(label="big"))[".github/xpusetup/ascend/check.sh"]
+    assert "install --quiet --no-deps --no-index wheels/*.whl" in check
+    assert "install_published.py" not in check
+    assert check.index("set_env.sh") < check.index("helpers/verify_device.py")
+
+
 def test_what_kinds_of_profiles_verify_on_what() -> None:
     texts = render_github([published()], Runners())
     check = texts[".github/xpusetup/torch-2.14/check.sh"]
