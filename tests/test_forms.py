@@ -78,6 +78,15 @@ def test_slurm_asks_for_a_rank_for_each_device() -> None:
         assert "--ntasks=2\n" in render_slurm(CELLS[1:], Scheduler(gres=gres))["nodes.sbatch"]
 
 
+@pytest.mark.parametrize(
+    ("gres", "devices"),
+    [("gpu:pvc:2,lscratch:800", 2), ("nvme:100,gpu:4", 4), ("gpu:a:2,gpu:b:1", 3), ("xpu:3", 3), ("gpu,nic:8", 1)],
+)
+def test_slurm_counts_devices_among_whatever_else_a_node_is_asked_for(gres: str, devices: int) -> None:
+    text = render_slurm(CELLS[1:], Scheduler(gres=gres))["nodes.sbatch"]
+    assert f"--ntasks-per-node={devices}\n" in text
+
+
 def test_slurm_on_one_node_has_no_job_over_several() -> None:
     alone = render_slurm(CELLS, Scheduler(nodes=1))
     assert not [name for name in alone if "nodes" in name]

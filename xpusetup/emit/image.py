@@ -51,7 +51,8 @@ def check_image(profile: Profile, order: ImageOrder, about: Described, *, python
         raise UsageError(says, fix="leave --driver out")
     reasons = tuple(_refusals(profile, order, about, system))
     if reasons:
-        raise UsageError(f"{profile.name} on {system.name}: {reasons[0]}", fix=_what_works(profile, order, about, python))
+        fix = _what_works(profile, order, about, python)
+        raise UsageError(f"{profile.name} on {system.name}: {reasons[0]}", fix=fix)
     named = {name for step in _every_package(system, profile) for name in step}
     if unknown := [name for name in order.pins if name not in named | set(about.images.versions(system.manager))]:
         there = ", ".join(sorted(named))
