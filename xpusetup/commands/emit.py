@@ -375,13 +375,15 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     """Write a form into a folder."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+    if not out:
+        raise UsageError("no folder is named to write the form into", fix="name one: --out DIR")
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder = Path(out)
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
-    start = form.start.replace(FOLDER, shlex.quote(out))
+    start = form.start.replace(FOLDER, shlex.quote(f"./{out}" if out.startswith("-") else out))
     return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
 
 
