@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 import tarfile
 import zipfile
@@ -31,7 +33,7 @@ from xpusetup.bundle.contents import (
     render_bundle,
     resolve_address,
 )
-from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, write_bundle
+from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, unpack, write_bundle
 from xpusetup.bundle.offline import enter, find_attempt
 from xpusetup.config.take import choose_toolkit, toolkits_of
 from xpusetup.plan.install import make_install_plan
@@ -364,9 +366,29 @@ def test_the_same_contents_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_a_disk_that_is_too_small_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=10))
-    with pytest.raises(NotReadyError, match="and there are 10 left"):
+    with pytest.raises(NotReadyError, match="and its disk has 0 KiB left"):
         make_file(tmp_path, "a.tar")
     assert [path.name for path in tmp_path.iterdir()] == ["files"]
+
+
+def test_a_pipe_is_no_bundle(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "x.tar")
+    with pytest.raises(UsageError, match="is no file but a pipe or a device"):
+        read_head(tmp_path / "x.tar")
+
+
+def test_where_unpacking_found_no_room_the_variable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, _files = make_file(tmp_path, "a.tar")
+    bundle = read_head(path)
+
+    def full(*_given: object, **_words: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("xpusetup.bundle.io._write", full)
+    with pytest.raises(NotReadyError, match="No space left on device") as caught:
+        unpack(path, bundle, tmp_path / "cache/bundle", lambda _made: None, place="XDG_CACHE_HOME")
+    assert caught.value.fix == "free space or choose another place: XDG_CACHE_HOME=DIR"
+    assert not [*(tmp_path / "cache").iterdir()]
 
 
 def test_nothing_half_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data.profiles import small_text
 from data.well import well
 from xpusetup.base.errors import UsageError, XpuError
 from xpusetup.base.model import Request
 from xpusetup.commands.emit import KINDS, SOME, Order, check_options, emit
+from xpusetup.config.load import parse_profile
 from xpusetup.run.tables import profile_names
 from xpusetup.run.workspace import Where
 
@@ -164,3 +167,18 @@ def test_every_form_of_every_profile_is_written_or_refused_in_words(kind: str, p
         made = {"mended by": error.fix}
     assert all(made)
     assert any(made.values())
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if name != "apptainer"])
+def test_the_file_that_a_site_names_as_its_profile(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a profile of its name ships with the program."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.toml").write_text(small_text(('name = "small"', 'name = "sim"')))
+    (tmp_path / "xpusetup.toml").write_text('profile = "own.toml"\n')
+    options = {**USUAL.get(kind, {}), "archs": []}
+    order = Order(places=(Where(root=str(tmp_path)),), request=Request(verify="off"), options=options)
+    made = KINDS[kind].make(order).files
+    (lock,) = (json.loads(text) for name, text in made.items() if name.endswith("profile.lock.json"))
+    assert lock["profile"]["summary"] == parse_profile(small_text(), "x").summary
+    if kind == "github":
+        assert " --profile own.toml " in made[".github/xpusetup/README.md"]

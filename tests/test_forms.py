@@ -26,6 +26,8 @@ from xpusetup.run.tables import load_profile, target_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from xpusetup.base.model import Plan
+
 CELLS = tuple(Cell(name=name, profile=shipped(name), plan=plan_for(name)) for name in ("torch-2.5", "torch-2.14"))
 SITE = """
 [scheduler]
@@ -76,6 +78,15 @@ def test_slurm_asks_for_a_rank_for_each_device() -> None:
         assert "--ntasks=2\n" in render_slurm(CELLS[1:], Scheduler(gres=gres))["nodes.sbatch"]
 
 
+@pytest.mark.parametrize(
+    ("gres", "devices"),
+    [("gpu:pvc:2,lscratch:800", 2), ("nvme:100,gpu:4", 4), ("gpu:a:2,gpu:b:1", 3), ("xpu:3", 3), ("gpu,nic:8", 1)],
+)
+def test_slurm_counts_devices_among_whatever_else_a_node_is_asked_for(gres: str, devices: int) -> None:
+    text = render_slurm(CELLS[1:], Scheduler(gres=gres))["nodes.sbatch"]
+    assert f"--ntasks-per-node={devices}\n" in text
+
+
 def test_slurm_on_one_node_has_no_job_over_several() -> None:
     alone = render_slurm(CELLS, Scheduler(nodes=1))
     assert not [name for name in alone if "nodes" in name]
@@ -113,6 +124,19 @@ def test_a_stack_in_every_form() -> None:
     hold("stack", texts)
 
 
+@pytest.mark.parametrize(
+    ("plan", "says"),
+    [
+        (plan_for("torch-2.14"), """'the wheels are in '"$ROOT"/wheels"""),
+        (published().plan, """'it is installed in '"$ROOT"/venv"""),
+        (replace(plan_for("sim"), steps=plan_for("sim").steps[-2:]), """'it is installed in '"$ROOT"/venv"""),
+        (replace(plan_for("sim"), steps=plan_for("sim").steps[:1]), "'done: venv is the last step here'"),
+    ],
+)
+def test_a_build_ends_with_what_is_true(plan: Plan, says: str) -> None:
+    assert render_shell(plan)["build.sh"].endswith(f"\nROOT=$PWD\necho {says}\n")
+
+
 def test_modules_of_the_same_version_are_told_apart() -> None:
     cells = [replace(CELLS[0], name=name) for name in ("pvc", "bmg")]
     names = [name for name in render_modules(cells, ModuleSettings()) if name.startswith("modulefiles/")]
@@ -136,6 +160,22 @@ def test_actions_are_pinned_and_nothing_is_left_to_fill_in(runners: Runners) -> 
     assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
     assert not re.search(r"@[A-Z_]+@", text)
     assert "secrets." not in text
+
+
+def test_a_label_is_text_in_yaml_and_a_machine_with_a_device_gets_its_python_too() -> None:
+    text = render_github(CELLS, Runners(label="1.10", gpu_label="true"))[".github/workflows/xpusetup.yml"]
+    assert 'runs-on: "1.10"' in text
+    assert 'runs-on: [self-hosted, "true"]' in text
+    assert text.count("actions/setup-python@") == 2
+
+
+def test_what_a_repository_ignores_is_committed_all_the_same() -> None:
+    """The usual .gitignore of a Python project leaves out `env/` and `lib/`: a helper lies in a folder of that name."""
+    texts = render_github(CELLS[:1], Runners(label="big"))
+    lines = texts[".github/xpusetup/.gitignore"].splitlines()
+    assert lines[0] == "!*"
+    assert {"/*/venv", "/*/ccache", "__pycache__/"} < set(lines[1:])
+    assert texts[".github/xpusetup/.gitattributes"].startswith("* -text ")
 
 
 def test_a_key_follows_from_the_scripts_before_it() -> None:
@@ -218,6 +258,26 @@ def test_a_toolkit_from_modules_is_loaded_as_a_module() -> None:
     assert 'depends_on("oneapi/2024.1")\ndepends_on("pti")' in text
     assert "source_sh" not in text
     assert "SETVARS_COMPLETED" not in text, "it is the toolkit that these wheels need"
+
+
+def ascend() -> Cell:
+    profile, scripts = shipped("ascend-2.12"), ("/usr/local/Ascend/ascend-toolkit/set_env.sh", "/opt/a b/set_env.sh")
+    target = replace(CPU, accelerator="npu", scripts=scripts)
+    return Cell(name="ascend", profile=profile, plan=make_plan(profile, Request(), target, Layout()))
+
+
+def test_a_module_switches_on_what_the_devices_libraries_need_and_conflicts_with_none_of_it() -> None:
+    text = render_modules([ascend()], ModuleSettings())["modulefiles/pytorch-npu/2.12.0+cpu.lua"]
+    assert 'conflict("cuda", "rocm")\n' in text
+    assert 'if isFile("/usr/local/Ascend/ascend-toolkit/set_env.sh") then\n  source_sh("bash", "/usr/local/' in text
+    assert 'elseif isFile("/opt/a b/set_env.sh") then\n  source_sh("bash", "\'/opt/a b/set_env.sh\'")\nend\n' in text
+
+
+def test_a_plan_of_ready_wheels_alone_is_verified_from_where_it_puts_them() -> None:
+    check = render_github([ascend()], Runners(label="big"))[".github/xpusetup/ascend/check.sh"]
+    assert "install --quiet --no-deps --no-index wheels/*.whl" in check
+    assert "install_published.py" not in check
+    assert check.index("set_env.sh") < check.index("helpers/verify_device.py")
 
 
 def test_what_kinds_of_profiles_verify_on_what() -> None:

@@ -97,8 +97,9 @@ def _written_or_refused(profile: str, system: str, origin: str) -> str:
 def _follow(fix: str, profile: str, system: str, origin: str) -> None:
     words = fix.replace("one of: ", "").split(",")[0].split()
     options = dict(zip(words[::2], words[1::2], strict=False)) if fix.startswith(("one of", "--")) else {}
-    if "--os" in options or "--python" in options:
-        assert form("dockerfile", profile, os=options.get("--os", system), from_=origin).files
+    told = {"os": options.get("--os", system), "from_": options.get("--from", origin)}
+    if options:
+        assert form("dockerfile", profile, **told, python=options.get("--python", "")).files
     elif "--from source" in fix:
         assert form("dockerfile", profile, from_="source").files
 
@@ -114,6 +115,7 @@ def _follow(fix: str, profile: str, system: str, origin: str) -> None:
         ({"os": "debian-13"}, "torch-2.5 on Debian 13: it has Python 3.13", "one of: --os ubuntu-24.04,"),
         ({"os": "ubuntu-26.04"}, "torch-2.5 on Ubuntu 26.04: it has Python 3.14", "--os ubuntu-22.04"),
         ({"python": "3.10"}, "its packages have Python 3.12, not 3.10", "--python 3.12"),
+        ({"python": "3.13", "os": "debian-12"}, "not 3.13", "one of: --os ubuntu-24.04 --python 3.12, "),
         ({"base": "ubuntu"}, "--base ubuntu names neither a tag nor a digest", "ubuntu:24.04"),
         ({"base": "Ubuntu 24"}, "--base 'Ubuntu 24' is no name of an image", "[HOST/]NAME:TAG"),
         ({"base": "ubuntu@sha256:12"}, "is no name of an image", "[HOST/]NAME:TAG"),

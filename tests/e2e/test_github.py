@@ -110,6 +110,18 @@ def test_schema(tmp_path: Path, words: tuple[str, ...]) -> None:
     assert workflow["permissions"] == {"contents": "read"}
 
 
+def test_all_of_it_can_be_committed_from_anywhere(tmp_path: Path) -> None:
+    """Helpers lie in folders that the .gitignore of any Python project leaves out, as `env/`."""
+    checkout = tmp_path / "repository"
+    checkout.mkdir()
+    (checkout / ".gitignore").write_text("env/\nlib/\nwheel/\nbuild*\n*.json\n*.sh\n")
+    subprocess.run(("git", "init", "-q"), cwd=checkout, check=True)
+    said = xpusetup("emit", "github", "--profile", "torch-2.14", "-o", str(checkout), "--json", env=caller(tmp_path))
+    subprocess.run(said.result["start"], shell=True, cwd=tmp_path, check=True)  # noqa: S602 - the command that it advises
+    listed = subprocess.run(("git", "ls-files"), cwd=checkout, check=True, capture_output=True, text=True).stdout
+    assert {str(checkout / name) for name in listed.splitlines()} == set(said.result["files"])
+
+
 @pytest.mark.long
 def test_verification_on_another_machine(tmp_path: Path) -> None:
     checkout, other = tmp_path / "one/repository", tmp_path / "other/repository"

@@ -6,6 +6,7 @@ import hashlib
 import io
 import os
 import shutil
+import stat
 import subprocess
 import tarfile
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
     HEAD,
     Submodule,
@@ -24,7 +26,7 @@ from xpusetup.bundle.contents import (
     parse_submodules,
     resolve_address,
 )
-from xpusetup.system.files import cannot_write, hash_file, make_folder
+from xpusetup.system.files import ELSEWHERE, cannot_write, hash_file, make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -164,12 +166,13 @@ AGAIN = "copy it again, or create it again: xpusetup bundle create FILE"
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:
     """Write a bundle: the same bytes for the same contents."""
     size = sum(file.stat().st_size for file in files.values())
-    make_folder(path.parent)
+    check_place(path)
     if (free := shutil.disk_usage(path.parent).free) < size:
         raise NotReadyError(
-            f"{path} takes {size} bytes, and there are {free} left", fix="write it elsewhere, or free space there"
+            f"{path} takes {render_size(size)}, and its disk has {render_size(free)} left",
+            fix="write it elsewhere, or free space there",
         )
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = _draft(path)
     try:
         with tarfile.open(temporary, "w", format=tarfile.PAX_FORMAT) as tar:
             text = head.encode()
@@ -184,6 +187,20 @@ def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:
         temporary.unlink(missing_ok=True)
 
 
+def check_place(path: Path) -> None:
+    """Make the folder of a bundle, and try whether a file can lie there. Raises NotReadyError where none can."""
+    make_folder(path.parent)
+    try:
+        _draft(path).touch()
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    _draft(path).unlink(missing_ok=True)
+
+
+def _draft(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
 def _describe(name: str, size: int) -> tarfile.TarInfo:
     found = tarfile.TarInfo(name)
     found.size, found.mode, found.mtime = size, 0o644, 0
@@ -193,11 +210,13 @@ def _describe(name: str, size: int) -> tarfile.TarInfo:
 @contextmanager
 def _open(path: Path) -> Iterator[tarfile.TarFile]:
     try:
+        if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
+            raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
         with tarfile.open(path, "r:") as tar:
             yield tar
     except tarfile.TarError as error:
         raise _no_tar(path, error) from error
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+    except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", fix="look at its name and its mode") from error
 
 
@@ -243,7 +262,8 @@ def read_members(path: Path, bundle: Bundle) -> Iterator[tuple[str, Iterator[byt
                 raise UsageError(f"{path}: {info.name} {why}", fix=AGAIN)
             yield info.name, _blocks(stream, member, path)
     if wanted:
-        raise UsageError(f"{path} was cut off: it lacks {min(wanted)} and {len(wanted) - 1} more", fix=AGAIN)
+        more = f" and {len(wanted) - 1} more" if len(wanted) > 1 else ""
+        raise UsageError(f"{path} was cut off: it lacks {min(wanted)}{more}", fix=AGAIN)
 
 
 def _blocks(stream: IO[bytes], member: Member, path: Path) -> Iterator[bytes]:
@@ -258,30 +278,36 @@ def _blocks(stream: IO[bytes], member: Member, path: Path) -> Iterator[bytes]:
         raise UsageError(f"{path}: {member.name} is not what it was: its hash differs", fix=AGAIN)
 
 
-def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None], only: str = "") -> None:
+def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None], *, place: str, only: str = "") -> None:
     """Unpack a bundle into a folder that appears when all of it is right; one that is there already is taken as it is.
 
-    `finish` is called with the folder before it appears; `only` unpacks the members whose names begin so, and checks
-    the others all the same.
+    `finish` is called with the folder before it appears; `place` is the variable by which another place is chosen;
+    `only` unpacks the members whose names begin so, and checks the others all the same.
     """
     if to.is_dir():
         return
     make_folder(to.parent)
-    folder = Path(tempfile.mkdtemp(prefix=f".{to.name}.", dir=to.parent))
     try:
-        for name, blocks in read_members(path, bundle):
-            _write(folder / name, blocks, keep=name.startswith(only))
-        finish(folder)
-        folder.chmod(0o755)
-        try:
-            folder.rename(to)
-        except OSError:  # another process unpacked the same bundle meanwhile
-            if not to.is_dir():
-                raise
+        with tempfile.TemporaryDirectory(prefix=f".{to.name}.", dir=to.parent, ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            for member, blocks in read_members(path, bundle):
+                _write(folder / member, blocks, keep=member.startswith(only))
+            finish(folder)
+            folder.chmod(0o755)
+            _appear(folder, to)
     except OSError as error:
-        raise cannot_write(to, error) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        told = cannot_write(to, error)
+        told.fix = told.fix.replace(ELSEWHERE, f"choose another place: {place}=DIR")
+        raise told from error
+
+
+def _appear(folder: Path, to: Path) -> None:
+    """Give an unpacked bundle its name. Another process may have unpacked the same one meanwhile."""
+    try:
+        folder.rename(to)
+    except OSError:
+        if not to.is_dir():
+            raise
 
 
 def _write(path: Path, blocks: Iterator[bytes], *, keep: bool) -> None:

@@ -159,7 +159,7 @@ def enter(
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():
         say(f"unpacking {file} to {short_path(str(folder))}")
-    unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
+    unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made), place="XDG_CACHE_HOME")
     workspace = _open(where, bundle, folder)
     wrap, why = _take_away()
     if why:

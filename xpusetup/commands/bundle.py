@@ -16,6 +16,7 @@ from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
 from xpusetup.bundle.io import (
+    check_place,
     find_broken,
     make_repository,
     read_commit_file,
@@ -135,6 +136,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
     _refuse_profile(workspace, where, request, options)
+    check_place(file)
     workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
@@ -278,7 +280,7 @@ def verify_bundle(file: str) -> Result[VerifiedBundle]:
     bundle = read_head(path)
     with tempfile.TemporaryDirectory(prefix="xpusetup-bundle-") as scratch:
         folder = Path(scratch) / "bundle"
-        unpack(path, bundle, folder, lambda made: _make_all(bundle, made), only="git/")
+        unpack(path, bundle, folder, lambda made: _make_all(bundle, made), place="TMPDIR", only="git/")
         missing = [*_missing_sources(bundle, folder), *_missing_wheels(bundle)]
     told = VerifiedBundle(**fields_of(describe(bundle, path)), files=len(bundle.members), missing=missing)
     return Result("bundle verify", told, code=1 if missing else 0)

@@ -29,7 +29,7 @@ from xpusetup.plan.target import make_target
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
 from xpusetup.run.root import LOCKED, helper_files, lock_document
-from xpusetup.run.tables import image_table, known, load_profile, target_table
+from xpusetup.run.tables import image_table, is_path, known, load_profile, target_table
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
 
@@ -65,12 +65,14 @@ class Axes:
 class Cells:
     """The builds of a matrix, the files of their folders by name below the folder that is written, and a word on each.
 
-    `notes` say what was asked for otherwise than the profile has it, and what the machines need.
+    `notes` say what was asked for otherwise than the profile has it, and what the machines need; `words` are the
+    profiles as they were named.
     """
 
     cells: tuple[Cell, ...]
     files: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
@@ -91,7 +93,8 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
         folder = _root_files(space.profile, plan, request)
         texts |= {f"{axes.folder}{place.name}/{name}": text for name, text in folder.items()}
     notes = [*(note for space in spaces.values() for note in space.take_notes), *say_toolkits(cells)]
-    return Cells(cells=tuple(cells), files=texts, notes=tuple(dict.fromkeys(notes)) if axes.source == "source" else ())
+    told = tuple(dict.fromkeys(notes)) if axes.source == "source" else ()
+    return Cells(cells=tuple(cells), files=texts, notes=told, words=tuple(dict.fromkeys(each.word for each in spaces)))
 
 
 def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
@@ -99,7 +102,7 @@ def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
         raise UsageError(f"--from cannot be {axes.source!r}", fix=f"use one of: {', '.join(SOURCES)}")
     if where.into:
         raise UsageError("--into names an environment of this machine", fix="leave it out: each build makes its own")
-    words = axes.profiles or (open_workspace(where).profile.name,)
+    words = axes.profiles or (str(open_workspace(where).known["named"]),)
     named = [(word, load_profile(word)) for word in words]
     for text in axes.pythons:
         if VERSION.fullmatch(text) is None:
@@ -171,10 +174,10 @@ def emit_github(order: Order) -> Form:
         label=options["label"] or HOSTED,
         gpu_label=options["gpu_label"],
         extension=options["extension"],
-        again=_again(order, options),
+        again=_again(order, options, made.words),
     )
     files = {**made.files, **render_github(made.cells, runners)}
-    start = f"git add {WORKFLOW.split('/')[0]}"
+    start = f"git -C {FOLDER} add {WORKFLOW.split('/')[0]}"
     return Form(files=files, start=start, notes=made.notes)
 
 
@@ -188,10 +191,14 @@ def _check_words(options: Mapping[str, str]) -> None:
         raise UsageError(f"--extension {options['extension']!r} is no module", fix=fix)
 
 
-def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
-    """Give the command that writes the same form anew."""
-    several = {"--profile": "profiles", "--python": "pythons", "--arch": "archs"}
-    words = [
+def _again(order: Order, options: Mapping[str, str], profiles: tuple[str, ...]) -> tuple[str, ...]:
+    """Give the command that writes the same form anew in the folder that was written, whoever calls it there."""
+    folder = Path(order.places[0].root).absolute()
+    paths = (Path(word).absolute() if is_path(word) else None for word in profiles)
+    inside = (str(path.relative_to(folder)) if path and path.is_relative_to(folder) else "" for path in paths)
+    words = [word for own, given in zip(inside, profiles, strict=True) for word in ("--profile", own or given)]
+    several = {"--python": "pythons", "--arch": "archs"}
+    words += [
         word for option, name in several.items() for text in order.options.get(name, ()) for word in (option, text)
     ]
     named = {"--from": "from", "--label": "label", "--gpu-label": "gpu_label", "--extension": "extension"}
@@ -376,6 +383,8 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     """Write a form into a folder."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+    if not out:
+        raise UsageError("no folder is named to write the form into", fix="name one: --out DIR")
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder = Path(out)
@@ -383,7 +392,7 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
-    start = form.start.replace(FOLDER, shlex.quote(out))
+    start = form.start.replace(FOLDER, shlex.quote(f"./{out}" if out.startswith("-") else out))
     return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
 
 

@@ -11,7 +11,7 @@ from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.emit.template import render_template
-from xpusetup.machine.activation import render_activation
+from xpusetup.machine.activation import render_activation, render_first
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
 from xpusetup.plan.requirements import published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
@@ -33,15 +33,16 @@ CHECK_PYTHON = f"{ROOT}/check/bin/python"
 def render_check(cell: Cell) -> str:
     """Give the script. Exit codes are those of verify: 4 where there is no device."""
     target, profile = cell.plan.target, cell.profile
-    compiled = any("compiler" in step.needs for step in cell.plan.steps)
+    built = not any(step.id == INSTALL_STEP for step in cell.plan.steps)  # from ready wheels alone too
     verify = (CHECK_PYTHON, f"{ROOT}/helpers/verify_device.py", *verify_options(target, profile))
     return render_template(
         "github/check.sh",
         name=cell.name,
         python=target.python,
-        compiled=compiled,
-        install=_pinned(profile) if compiled else _published(profile),
+        built=built,
+        install=_pinned(profile) if built else _published(profile),
         toolkit=render_activation(target.toolkit) if target.toolkit and target.toolkit.at_run_time else "",
+        first=render_first(target.scripts),
         verify=(*verify, "--level", profile.verify_level, "--out", f"{ROOT}/results/verify.json"),
     )
 
@@ -107,6 +108,10 @@ FOLDER = ".github/xpusetup/"
 WORKFLOW = ".github/workflows/xpusetup.yml"
 HOSTED = "ubuntu-24.04"
 MADE = ("venv", "src", "wheels", "published", "stamps", "inputs", "results", "logs", "launcher", "wheelhouse", "dist")
+KEPT = "!*"
+"""What the repository's own .gitignore leaves out, as that of Python projects `env/` and `lib/`, belongs to a build."""
+AS_IT_IS = "* -text -filter linguist-generated\n"
+"""Scripts and patches are known by their hashes: git changes no end of a line in them, and takes none elsewhere."""
 CACHED = ("venv", "wheels", "published", "stamps", "inputs", "results", "ccache")
 
 
@@ -127,10 +132,11 @@ class Runners:
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
-    ignored = "".join(f"/*/{name}\n" for name in (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS"))
+    left = (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS")
+    ignored = "".join(f"{line}\n" for line in (KEPT, "__pycache__/", *(f"/*/{name}" for name in left)))
     needs = [begin(told) for told in say_toolkits(cells)]
     readme = render_template("github/README.md", again=runners.again, needs=needs)
-    beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}README.md": readme}
+    beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}.gitattributes": AS_IT_IS, f"{FOLDER}README.md": readme}
     return {**files, **beside, WORKFLOW: _workflow(cells, runners)}
 
 

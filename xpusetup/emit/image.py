@@ -26,7 +26,7 @@ from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from xpusetup.base.model import Plan, Request
     from xpusetup.config.profile import Profile
@@ -43,15 +43,16 @@ def fitting_python(profile: Profile, system: ImageSystem) -> str:
     return next((each for each in system.pythons if fits.contains(each)), system.python)
 
 
-def check_image(profile: Profile, order: ImageOrder, about: Described) -> None:
-    """Raise UsageError where a profile cannot be had as this image."""
+def check_image(profile: Profile, order: ImageOrder, about: Described, *, python: str = "") -> None:
+    """Raise UsageError where a profile cannot be had as this image; `python` is the one that was asked for."""
     system = about.images.find(order.system)
     if order.line is not None and profile.accelerator != "xpu":
         says = f"--driver chooses Intel's packages, and {profile.name} computes on {profile.accelerator}"
         raise UsageError(says, fix="leave --driver out")
     reasons = tuple(_refusals(profile, order, about, system))
     if reasons:
-        raise UsageError(f"{profile.name} on {system.name}: {reasons[0]}", fix=_what_works(profile, order, about))
+        fix = _what_works(profile, order, about, python)
+        raise UsageError(f"{profile.name} on {system.name}: {reasons[0]}", fix=fix)
     named = {name for step in _every_package(system, profile) for name in step}
     if unknown := [name for name in order.pins if name not in named | set(about.images.versions(system.manager))]:
         there = ", ".join(sorted(named))
@@ -107,23 +108,36 @@ def _no_driver(order: ImageOrder, about: Described, system: ImageSystem) -> Iter
         yield f"Intel has no packages of the {order.line} line for it, only of {' and '.join(lines)}"
 
 
-def _what_works(profile: Profile, order: ImageOrder, about: Described) -> str:
+def _what_works(profile: Profile, order: ImageOrder, about: Described, python: str) -> str:
     """Name what can be had, in the command's own words."""
-    fitting = []
+    fitting = _fitting(profile, order, about)
+    if order.system in fitting:
+        return f"--python {fitting[order.system]}"
+    if fitting:
+        return f"one of: {', '.join(_words(fitting, python, about))}"
+    if profile.installer is not None:
+        return f"docker pull {profile.installer.image}"
+    compiled = replace(order, origin="source")
+    if order.origin == "wheels" and (fitting := _fitting(profile, compiled, about)):
+        return "--from source" if order.system in fitting else f"--from source {_words(fitting, python, about)[0]}"
+    page = profile.toolkit.packages.page if profile.toolkit and profile.toolkit.kind != "oneapi" else ""
+    return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
+
+
+def _fitting(profile: Profile, order: ImageOrder, about: Described) -> dict[str, str]:
+    """Give the systems on which a profile can be had, each with a Python that it takes."""
+    found = {}
     for system in about.images.system:
         asked = replace(order, system=system.id, python=fitting_python(profile, system))
         if not any(_refusals(profile, asked, about, system)):
-            fitting.append((system.id, asked.python))
-    if python := dict(fitting).get(order.system):
-        return f"--python {python}"
-    if fitting:
-        return f"one of: {', '.join(f'--os {name}' for name, _python in fitting)}"
-    if profile.installer is not None:
-        return f"docker pull {profile.installer.image}"
-    if order.origin == "wheels":
-        return "from the other origin: --from source"
-    page = profile.toolkit.packages.page if profile.toolkit and profile.toolkit.kind != "oneapi" else ""
-    return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
+            found[system.id] = asked.python
+    return found
+
+
+def _words(fitting: Mapping[str, str], python: str, about: Described) -> list[str]:
+    """Give the options that ask for each system, with a Python of it where it lacks the one that was asked for."""
+    lacks = {name for name in fitting if python and python not in about.images.find(name).pythons}
+    return [f"--os {name}{f' --python {own}' if name in lacks else ''}" for name, own in fitting.items()]
 
 
 # Words: the *build side* of an image compiles, its *run side* is what is kept in the end.
@@ -182,10 +196,10 @@ class Image:
 def make_image(profile: Profile, request: Request, order: ImageOrder, about: Described) -> Image:
     """Decide an image. Raises UsageError with the reason and what would work, where it cannot be."""
     system = about.images.find(order.system)
-    python = order.python or fitting_python(profile, system)
+    asked, python = order.python, order.python or fitting_python(profile, system)
     order = replace(order, python=python, pins={**about.images.versions(system.manager), **order.pins})
     known = know_own_drivers(about.known, system)
-    check_image(profile, order, about)
+    check_image(profile, order, about, python=asked)
     inside = Inside(system=system, python=python, known=known, pins=order.pins)
     facts = with_toolkit(bare_facts(system, python), profile)
     settings = Settings.model_validate({"compilers": {"cc": system.cc, "cxx": system.cxx}})

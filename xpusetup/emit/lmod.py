@@ -14,6 +14,7 @@ from xpusetup.emit.template import render_template
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from xpusetup.base.model import Target
     from xpusetup.config.settings import ModuleSettings
     from xpusetup.emit.matrix import Cell
 
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 FOLDER = "software/"
 RUNTIMES = ("intel-oneapi", "oneapi", "intel-oneapi-compilers", "intel-oneapi-mkl", "intel/oneapi")
 """Modules that put another SYCL runtime before that of the wheels."""
-OTHERS = ("cuda", "rocm", "cann")
+OTHERS = {"cuda": "cuda", "rocm": "cuda", "cann": "npu"}
+"""Modules of other accelerators' software, each with the accelerator that computes by it and so conflicts with none."""
 
 SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} {has}: begin a new shell"
 
@@ -84,13 +86,18 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
         python=target.python_version,
         targets=target.arch,
         folder=f"{FOLDER}{cell.name}",
-        conflicts=list(dict.fromkeys([*settings.conflicts, *(RUNTIMES if brings else ()), *OTHERS])),
+        conflicts=list(dict.fromkeys([*settings.conflicts, *(RUNTIMES if brings else ()), *_others(target)])),
         requires=settings.requires,
         alone=SOURCED.format(name=name, has=has) if brings else "",
         kit=kit,
         modules=[name for before, _, names in loads if not before for name in names.split()],
         libraries=f"{kit.root}/lib" if kit and own else "",
+        scripts=target.scripts,
     )
+
+
+def _others(target: Target) -> list[str]:
+    return [name for name, accelerator in OTHERS.items() if accelerator != target.accelerator]
 
 
 def _layer(cell: Cell) -> str:

@@ -134,8 +134,16 @@ Part = Literal["build", "fetch", "compile", "verify"]
 def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]:
     """Give build.sh and the scripts, by file name; `device_required` as of render_driver."""
     what = f"Builds {plan.profile} in this folder, without xpusetup"
-    text = render_driver(what, plan.steps, "build", device_required=device_required)
+    text = render_driver(what, plan.steps, "build", device_required=device_required, end=_end_of(plan))
     return {**render_scripts(plan), "build.sh": text}
+
+
+def _end_of(plan: Plan) -> str:
+    """Say where what the last step made lies: nothing of wheels where none is built."""
+    made = [step.id for step in plan.steps]
+    if any(step.endswith(".build") for step in made):
+        return f"the wheels are in {ROOT}/wheels"
+    return f"it is installed in {plan.layout.venv}" if "guard" in made else f"done: {made[-1]} is the last step here"
 
 
 def render_driver(
@@ -145,8 +153,11 @@ def render_driver(
     *,
     device_required: bool = False,
     download: tuple[int, tuple[str, ...]] = (0, ()),
+    end: str = "",
 ) -> str:
     """Give a script that runs steps in order; `download` is how many wheels it fetches after them, and the command.
+
+    `end` is what it says in the end.
 
     `device_required`: without a device to verify on it fails, else it says so and goes on.
     """
@@ -159,6 +170,7 @@ def render_driver(
         tolerates="" if device_required else "modes" if modes > 1 else "smoke",
         pins=download[0],
         download=download[1],
+        end=end,
     )
 
 

@@ -105,8 +105,7 @@ def _verify_options(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, st
 
 def _nodes_options(together: Sequence[int], scheduler: Scheduler) -> dict[str, str]:
     """Ask on each node for what a verification asks for, and for a rank for each device of it."""
-    last = scheduler.gres.rpartition(":")[2]
-    ranks = int(last) if last.isdigit() else 1
+    ranks = count_devices(scheduler.gres)
     options = {
         "nodes": str(scheduler.nodes),
         "ntasks": str(scheduler.nodes * ranks),
@@ -116,3 +115,10 @@ def _nodes_options(together: Sequence[int], scheduler: Scheduler) -> dict[str, s
         "gres": scheduler.gres,
     }
     return _options("nodes", ",".join(map(str, together)), scheduler, options)
+
+
+def count_devices(gres: str) -> int:
+    """Give how many devices a node is asked for: of a list the GPUs, whatever else stands in it; at least one."""
+    asked = [each.split(":") for each in gres.removeprefix("gres/").split(",")]
+    devices = [words for words in asked if words[0] == "gpu"] or asked[:1]
+    return max(1, sum(int(words[-1]) if words[-1].isdigit() else 1 for words in devices))

@@ -2,7 +2,7 @@
 # One step as a layer of an image: as many compilers as the memory carries, behind a compiler cache where there is one.
 # bash helpers/image_layer.sh STEP [MIB], from anywhere: MIB is what one compiler takes.
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 limit() { # the memory that may be taken, in MiB: what is available, or the control group's limit
   local available group=''

@@ -4,13 +4,21 @@
 # done, BUILD_PATH where its root is to be seen at one path), sources this file, calls `begin`, runs its commands and
 # calls `finish`.
 
-ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+ROOT=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck disable=SC1091  # it lies beside this file
 . "$ROOT/helpers/lock.sh"
 
 fail() { # MESSAGE FIX [CODE]
   printf 'xpusetup: %s: %s\n  %s\n' "$STEP" "$1" "$2" >&2
   exit "${3:-1}"
+}
+
+# Flags of compilers, first lines of scripts, pip and PATH could not hold it: said now, not after hours. A folder that
+# travelled may lie anywhere; xpusetup refuses the same letters (check_folder).
+refuse_odd_root() {
+  local odd=$'[][:space:]:;\'"`\\\\$&|<>(){}*?!#@[]'
+  # shellcheck disable=SC2254  # a pattern
+  case $ROOT in *$odd*) fail "the folder $ROOT holds a letter that compiler flags and PATH cannot carry" "move it to a plainer path" 3 ;; esac
 }
 
 # Start again with nothing but what is on the list: the caller's CFLAGS, CC, LD_LIBRARY_PATH, PYTHONPATH and the
@@ -112,6 +120,7 @@ intact() { # STAMP
 }
 
 begin() {
+  refuse_odd_root
   clean_environment
   enter_build_path
   umask 022 # the modes of files go into wheels

@@ -80,7 +80,7 @@ BRIEF: dict[str, Callable[..., str]] = {
     "Bisection": _found,
     "DeviceList": lambda data: f"{DONE}nothing breaks `import torch` here" if data.checked else "",
     "DeviceVerification": _verified,
-    "Emitted": lambda data: f"{DONE}{len(data.files)} files; build it with: {escape(data.start)}",
+    "Emitted": lambda data: f"{DONE}{len(data.files)} files; begin with: {escape(data.start)}",
     "PrunedCache": _pruned,
     "RebuildResult": _same,
     "Removed": lambda data: storage.in_one_line(data) if data.removed else "",

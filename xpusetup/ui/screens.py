@@ -71,7 +71,7 @@ def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
     """Print what was written and how it is used."""
-    console.print(f" [green]✓[/] {len(data.files)} files; build it with: {escape(data.start)}")
+    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
     for note in data.notes:
         console.print(f"   · {escape(note)}", style="dim")
     for name in data.files if verbose else ():

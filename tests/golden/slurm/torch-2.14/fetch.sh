@@ -2,7 +2,8 @@
 # Fetches what torch-2.14 is built from. Run again, it goes on where it stopped.
 # MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")"
+[ -n "${BASH_VERSION-}" ] || exec bash "$0" "$@" # as of: sh SCRIPT
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 mkdir -p logs
 # shellcheck disable=SC1091  # it lies in this folder
 . helpers/lock.sh
@@ -20,7 +21,7 @@ step() { # ID TITLE
     tail -n 12 "logs/$1.log" >&2
     printf '%s\n' "$1" >failed
     printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
-    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    printf '  all of it: %q\n  again:     bash %q\n' "$PWD/logs/$1.log" "$PWD/steps/$1.sh" >&2
     exit 1
   fi
 }
@@ -36,7 +37,7 @@ echo "wheelhouse: 22 pinned run-time requirements"
 "$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py download --requirements \
   "$ROOT"/helpers/requirements/runtime-8a3732773b0b.txt --record "$ROOT"/origins --into "$ROOT"/wheelhouse >logs/wheelhouse.log 2>&1 || {
   tail -n 12 logs/wheelhouse.log >&2
-  echo "failed: wheelhouse, all of it: logs/wheelhouse.log" >&2
+  printf 'failed: wheelhouse\n  all of it: %q\n' "$PWD/logs/wheelhouse.log" >&2
   exit 1
 }
 sha256sum <fetch.sh >fetched

@@ -2,7 +2,8 @@
 # Submits the builds, and for each its verification when it went well. Submitted again, each goes on where it stopped.
 # Names of cells as arguments: those alone.
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")"
+[ -n "${BASH_VERSION-}" ] || exec bash "$0" "$@" # as of: sh SCRIPT
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 # shellcheck disable=SC1091  # it lies in this folder
 . ./common.sh
 refuse() { # WHAT FIX CODE

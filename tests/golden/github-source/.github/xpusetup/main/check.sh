@@ -2,7 +2,8 @@
 # Installs the wheels of main into an environment of their own and computes with them on the device of this machine.
 # shellcheck disable=SC1090,SC1091
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")"
+[ -n "${BASH_VERSION-}" ] || exec bash "$0" "$@" # as of: sh SCRIPT
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 ROOT=$PWD
 fail() { # MESSAGE FIX CODE
   printf '%s\n  %s\n' "$1" "$2" >&2
