@@ -75,7 +75,7 @@ class ExplainResult(ExplainedLog, NewLines):
 
 @dataclass(frozen=True)
 class GoingOn:
-    """The command that goes on after a failure, how far the failed step came of how much, and its seconds."""
+    """The command that goes on after a failure, where of how much a compile goes on (else 0 of 0), and its seconds."""
 
     command: str
     reached: list[int]

@@ -93,6 +93,14 @@ OPTIONS = (
 """One pack for each fetch, and nothing that repacks: packs are shared by trees."""
 
 
+NETWORK = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+FORBIDDEN = re.compile("transport 'file' not allowed")
+LOCAL = (
+    "git takes no submodule from a folder of this machine unless that is allowed:"
+    " export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always"
+)
+
+
 @dataclass(frozen=True)
 class Servers:
     """How servers are asked."""
@@ -112,7 +120,7 @@ class Servers:
             if not last:
                 return
         asked = " or ".join(addresses)
-        fix = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+        fix = LOCAL if FORBIDDEN.search(last) else NETWORK
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
     def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
@@ -319,7 +327,27 @@ def check_out(git: Git, repository: Repository, root: Path) -> Said:
         write_text(patterns, "".join(f"/{folder}/\n" for folder in repository.sparse) or "/*\n")
         for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
             git.ask(f"--git-dir={repository.folder}", "config", name, value)
-    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
+    lfs = git.settings.keys() & {"filter.lfs.smudge", "filter.lfs.process"}
+    # the tree of a component has no remote, by which git-lfs would know whom to ask
+    remote = ("-c", f"remote.origin.url={repository.address}") if lfs and not repository.path else ()
+    return git.call(
+        "-C", str(repository.tree), *PLAIN, *remote, "checkout", "--quiet", "--force", "--detach", repository.rev
+    )
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1"
+"""What stands in place of a file where git-lfs did not put it there."""
+
+
+def find_pointers(git: Git, gathered: Sequence[Gathered]) -> list[Path]:
+    """Give the files of all trees that are pointers of git-lfs, which only a tree can have that names it."""
+    found = []
+    for tree in (one.repository.tree for one in gathered):
+        if git.ask("-C", str(tree), "grep", "-q", "filter=lfs", "--", ":(glob)**/.gitattributes") is not None:
+            listed = git.ask("-C", str(tree), "grep", "-lzI", "-F", POINTER)
+            files = [tree / name for name in (listed or "").split("\0") if name]
+            found += [file for file in files if file.read_bytes()[:1024].startswith(POINTER.encode())]
+    return found
 
 
 def judge(one: Gathered, said: Said) -> bool:
