@@ -205,8 +205,8 @@ def make_repository(folder: Path, **files: str) -> str:
     return run_git(folder, "rev-parse", "HEAD").strip()
 
 
-def fetch(folder: Path, rev: str, tree: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    words = ("--repo", f"file://{folder}", "--rev", rev, "--into", str(tree), "--pauses", "0")
+def fetch(folder: Path, rev: str, tree: Path, env: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
+    words = ("--repo", f"file://{folder}", "--rev", rev, "--into", str(tree), *more, "--pauses", "0")
     return subprocess.run((sys.executable, str(HELPER), *words), env=env, check=False, capture_output=True, text=True)
 
 
@@ -245,3 +245,17 @@ def test_a_submodule_in_a_folder_of_this_machine(tmp_path: Path) -> None:
     advice = refused.stderr.partition("that is allowed: export ")[2].split()
     done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env | dict(word.split("=", 1) for word in advice))
     assert (tmp_path / "tree/leaf/a.h").read_text() == "int leaf;\n", done.stderr
+
+
+def test_a_tag_and_a_commit_that_are_not_there(tmp_path: Path) -> None:
+    """A tag that nobody has is not said to be what came; a commit that nobody has is no matter of the network."""
+    rev = make_repository(tmp_path / "upstream", b_h="int b;\n")
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env, "--tag", "v9")
+    assert notes(done) == [f"note: file://{tmp_path}/upstream has no tag v9; the commit is the one that is pinned"]
+    assert summary(done).startswith(f"= {rev[:7]} | ")
+    gone = fetch(tmp_path / "upstream", "0" * 40, tmp_path / "other", env)
+    assert (gone.returncode, f"pin a commit that it has: git ls-remote file://{tmp_path}/upstream" in gone.stderr) == (
+        1,
+        True,
+    )

@@ -174,6 +174,9 @@ def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
         found = {name: rev for rev, name in (line.split("\t", 1) for line in said.out.splitlines() if "\t" in line)}
         if said.code == 0 or options.rev:
             break
+    if said.code == 0 and options.rev and not found:
+        say(f"note: {options.repo} has no tag {options.tag}; the commit is the one that is pinned")
+        options.tag = options.tag if options.clones else ""
     if options.clones and full not in found and branch in found:
         options.ref = branch
     return found.get(f"{full}^{{}}") or found.get(full) or found.get(branch, "")

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Union
 
-from helperlib.git.process import DENIED, PASSING, ROOM, FetchError, inside, say
+from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, inside, say, sort_failure
 from helperlib.git.store import Store, clear, is_kept, link_objects, unlink_objects, write_into
 from helperlib.git.tree import Repository, check_place, list_submodules, quote
 from helperlib.output import UNITS, render_size, write_text
@@ -94,6 +94,8 @@ OPTIONS = (
 
 
 NETWORK = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+NO_COMMIT = "it has no such commit"
+ABSENT = "pin a commit that it has: git ls-remote {address} says where its branches and tags are"
 FORBIDDEN = re.compile("transport 'file' not allowed")
 LOCAL = (
     "git takes no submodule from a folder of this machine unless that is allowed:"
@@ -120,7 +122,8 @@ class Servers:
             if not last:
                 return
         asked = " or ".join(addresses)
-        fix = LOCAL if FORBIDDEN.search(last) else NETWORK
+        absent = ABSENT.format(address=wanted.address) if last == NO_COMMIT or sort_failure(last) == REFUSED else ""
+        fix = LOCAL if FORBIDDEN.search(last) else absent or NETWORK
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
     def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
@@ -132,7 +135,7 @@ class Servers:
             said = self.try_often(wanted.name, *fetch, strange=strange, progress=self.progress, pauses=self.pauses)
             if said.code == 0 and has_commit(self.git, place, wanted.rev):
                 return ""
-            why = said.last if said.code else "it has no such commit"
+            why = said.last if said.code else NO_COMMIT
             if said.kind == ROOM and said.code:
                 raise FetchError(f"cannot write {place}: {said.last}", "make room there, or choose another place", ROOM)
             if said.code and said.kind in {DENIED, PASSING}:
