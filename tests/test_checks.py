@@ -166,6 +166,22 @@ BOTH = [
         "",
     ),
     ("res.disk", {"resources": {"disks": [{**DISK, "writable": False}]}}, "fail: /home/me may not be written to", ""),
+    (
+        "res.disk",
+        {"resources": {"disks": [DISK, {**DISK, "path": "/ro", "holds": ["cache"], "read_only": True}]}},
+        "warn: /ro is on a file system that is mounted read-only",
+        "",
+    ),
+    (
+        "res.disk",
+        {
+            "resources": {
+                "disks": [{**DISK, "path": "/x", "holds": ["cache"], "writable": False}, {**DISK, "free": GIB}]
+            }
+        },
+        "fail: 1 GiB free at /home/me (needed: 10 GiB)",
+        "",
+    ),
     ("res.disk", {"resources": {"disks": []}}, "", ""),
     ("res.filesystem", {}, "ok: ext4 at /home/me", ""),
     ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": "nfs4"}]}}, "info: nfs4 at /home/me", ""),

@@ -17,6 +17,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import Order, emit
 from xpusetup.commands.environment import env
+from xpusetup.commands.explain import explain
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.status import status_of_one
@@ -69,6 +70,23 @@ def test_status(workspace: Workspace) -> None:
     assert result.data.skipped == ["simxpu.build", "venv"]
     assert [wheel.name for wheel in result.data.wheels] == ["simxpu"]
     assert result.data.wheels[0].path == str(root / "wheels/simxpu-1.0.0-cp311.whl")
+
+
+LOST = f"""fatal: remote error: upload-pack: not our ref {"0" * 40}
+xpusetup: cannot get {"0" * 40} of x from https://x.invalid: it has no such commit
+  pin a commit that it has
+"""
+
+
+def test_advice_for_a_tree_that_the_build_fetches(workspace: Workspace, tmp_path: Path) -> None:
+    """`git submodule sync` works where one stands: of a step's log its own last word is the advice."""
+    logs = make_root(workspace) / "logs"
+    logs.mkdir()
+    for folder in (logs, tmp_path):
+        (folder / "x.fetch.log").write_text(LOST)
+    (of_step,), (of_others,) = (explain(str(folder / "x.fetch.log")).data.causes for folder in (logs, tmp_path))
+    assert (of_step.id, of_step.fix, of_step.commands) == (of_others.id, "pin a commit that it has", [])
+    assert of_others.commands[0] == "git submodule sync --recursive"
 
 
 @pytest.mark.parametrize("proven", [None, {}, {"simxpu.build": ["0" * 64]}, {"torch.install": ["0" * 64]}, "x"])

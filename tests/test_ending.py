@@ -15,11 +15,13 @@ from xpusetup.commands.build_result import (
     ProofSummary,
     describe_elsewhere,
     describe_proof,
+    find_reached,
     render_command,
 )
 from xpusetup.plan.install import INSTALL
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root
+from xpusetup.run.runner import Outcome
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -54,6 +56,19 @@ def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
 )
 def test_going_on(where: Where, request_: Request, options: BuildOptions, command: str) -> None:
     assert render_command(open_workspace(where), request_, tuned=render_options(options)) == command
+
+
+@pytest.mark.parametrize(
+    ("step", "reached", "told"),
+    [
+        ("simxpu.build", (3, 9), [3, 9]),
+        ("simxpu.build", (9, 9), [0, 0]),  # it failed after its last object
+        ("simxpu.fetch", (3, 9), [0, 0]),  # git counts objects, and begins anew
+        ("", (0, 0), [0, 0]),
+    ],
+)
+def test_where_it_goes_on(step: str, reached: tuple[int, int], told: list[int]) -> None:
+    assert find_reached(plan_for("sim").steps, Outcome(failed=step, reached=reached)) == told
 
 
 def test_proof(tmp_path: Path) -> None:

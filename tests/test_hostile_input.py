@@ -17,9 +17,10 @@ from data.profiles import small_text
 from data.well import WELL
 from test_commands import make_root
 from xpusetup.base.errors import XpuError
+from xpusetup.base.model import Event
 from xpusetup.bundle.contents import parse_bundle
-from xpusetup.cli.finish import Finished, finish
-from xpusetup.commands.doctor import DoctorOptions, examine_machine, read_facts
+from xpusetup.cli.finish import Finished, finish, say_part
+from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, read_facts
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import status
 from xpusetup.config.load import parse_profile
@@ -28,6 +29,7 @@ from xpusetup.run.root import Root, read_lock
 from xpusetup.run.tables import load_profile
 from xpusetup.run.workspace import Where, open_workspace
 from xpusetup.system.files import read_input
+from xpusetup.ui.live import BuildView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +175,33 @@ def test_an_answer_that_cannot_be_written(
     monkeypatch.setattr(sys, "stdout", Full(BrokenPipeError(32, "Broken pipe")))
     with pytest.raises(Finished) as ended:
         finish("profiles schema", lambda: Result("profiles schema", {}), json=json_wanted)
+    assert ended.value.code == 0
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), BrokenPipeError(32, "Broken pipe")])
+def test_progress_that_cannot_be_written(error: OSError, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The work goes on; rich would end the program with 1 where the reader of a pipe has gone."""
+    monkeypatch.setattr(sys, "stdout", Full(error))
+    with BuildView(json=False, verbose=False) as view:
+        view.observe(Event(kind="plan", time=0.0, text="x"))
+        view.observe(Event(kind="note", time=0.0, text="x"))
+
+
+@pytest.mark.usefixtures("capsys")
+def test_a_screen_whose_reader_has_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Full(BrokenPipeError(32, "Broken pipe")))
+    with pytest.raises(Finished) as ended:
+        finish("doctor", list_checks, json=False)
+    assert ended.value.code == 0
+
+
+@pytest.mark.usefixtures("capsys")
+def test_a_log_whose_reader_has_gone() -> None:
+    def write() -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with pytest.raises(Finished) as ended:
+        say_part(write)
     assert ended.value.code == 0
 
 

@@ -86,6 +86,7 @@ def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
 OTHER_WHEEL = SOUND[f"{INFO}/WHEEL"].replace(PYTHON.encode(), b"cp39")
 FORBID = ("--forbid-prefix", "/made/src", "/made/venv/")
 
@@ -97,6 +98,8 @@ FORBID = ("--forbid-prefix", "/made/src", "/made/venv/")
         ({"changed": {"demo/more.py": b""}}, (), "record", "fail", "not listed: demo/more.py"),
         ({"dropped": ("demo/__init__.py",)}, (), "record", "fail", "listed but missing: demo/__init__.py"),
         ({"files": {"../demo.py": b""}}, (), "record", "fail", "outside of the wheel: ../demo.py"),
+        ({"files": {"demo/w.bin": POINTER}}, (), "record", "warn", "pointers of git-lfs in place of files: demo/w.bin"),
+        ({"files": {"demo/w.py": POINTER + b"#" * 1024}}, (), "record", "ok", "5 files as RECORD says"),
         ({"changed": {f"{INFO}/RECORD.jws": b"{}"}}, (), "record", "ok", "4 files as RECORD says"),
         ({}, ("--version", "1.0"), "version", "fail", f"demo 1.0+xpu in demo-1.0+xpu-{TAG}.whl"),
         ({}, ("--distribution", "Demo"), "version", "ok", "demo 1.0+xpu"),

@@ -7,14 +7,17 @@ import json
 import pytest
 
 from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.run import compiler_caches
 from xpusetup.run.compiler_caches import (
     Counts,
     Launcher,
     choose_launcher,
+    find_closed,
     parse_sccache_stats,
     parse_stats_log,
     render_launcher,
 )
+from xpusetup.system.process import Output
 
 CCACHE, SCCACHE = Launcher("ccache", "/usr/bin/ccache"), Launcher("sccache", "/opt/sccache")
 HERE = {one.name: one.path for one in (CCACHE, SCCACHE)}
@@ -39,6 +42,20 @@ def test_what_is_asked_for_and_not_here() -> None:
         choose_launcher("ccache", lambda _name: None)
     with pytest.raises(UsageError, match="--launcher cannot be 'icecc'"):
         choose_launcher("icecc", lambda _name: None)
+
+
+@pytest.mark.parametrize(("name", "closed"), [("ccache", "/ro/cache"), ("sccache", "")])
+def test_a_cache_that_cannot_be_written(name: str, closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the steps see it: they keep no XDG_CACHE_HOME of the caller."""
+
+    def answer(argv: tuple[str, ...], *, env: dict[str, str], **_words: object) -> Output:
+        assert env == {"HOME": "/ro", "CCACHE_X": "1"}
+        return Output(0, "/ro/cache\n" if argv[2] == "cache_dir" else "/ro/cache/tmp\n", "")
+
+    monkeypatch.setattr(compiler_caches, "run_process", answer)
+    monkeypatch.setattr(compiler_caches, "_may_write", lambda place: not place.is_relative_to("/ro"))
+    told = {"HOME": "/ro", "XDG_CACHE_HOME": "/rw", "CCACHE_X": "1"}
+    assert find_closed(Launcher(name, f"/usr/bin/{name}"), told) == closed
 
 
 def test_variables() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -233,3 +234,16 @@ def test_pip_settings_come_by_variables_alone(tiny: Tiny, tmp_path: Path) -> Non
     said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", env={**env, "PIP_NO_CACHE_DIR": "1"})
     assert said.code == 1
     assert "requirements failed" in said.out
+
+
+@pytest.mark.parametrize("closed", ["<&- >&-", "<&- >&- 2>&-", "2>&-", "| true", "2>&1 | true"])
+def test_nobody_is_told(closed: str, tiny: Tiny, tmp_path: Path) -> None:
+    """Nothing fails where the caller closed a stream or reads none of it, and no file is taken for a closed stream."""
+    root = tiny.options(tmp_path / "root")
+    asked = [("build", *root, "--until", "venv"), ("plan", *root), ("plan", *root, "--json"), ("status", *root[2:])]
+    asked += [("status", *root[2:], "--log", "venv")]
+    for words in asked:
+        line = f"set -o pipefail; {shlex.join(command(*words))} {closed}"
+        done = subprocess.run(("bash", "-c", line), check=False, capture_output=True, text=True, env=tiny.env)
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), (words, done.stderr)
+    assert (tmp_path / "root/stamps/venv").is_file()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +15,7 @@ import pytest
 from e2e.fetching import STORE, notes, summary
 from standins.git_server import Manner, serve
 from standins.repository import run_git
-from standins.superproject import HOST, Size, Super, find_rubbish, make_super, snapshot
+from standins.superproject import HELPER, HOST, Size, Super, find_rubbish, make_super, snapshot
 from xpusetup.bundle.io import list_trees
 
 if TYPE_CHECKING:
@@ -191,3 +193,69 @@ def test_two_submodules_that_are_gone_are_told_together(upstream: Super, tmp_pat
     assert done.returncode == 1
     assert "and 1 more" in done.stderr
     assert all(f"of third_party/part{number} from" in done.stdout for number in (1, 2))
+
+
+def make_repository(folder: Path, **files: str) -> str:
+    """Make a repository of these files, with a commit; `_` before an ending stands for the dot."""
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / ".".join(name.rsplit("_", 1))).write_text(text)
+    for words in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "one")):
+        run_git(folder, *words)
+    return run_git(folder, "rev-parse", "HEAD").strip()
+
+
+def fetch(folder: Path, rev: str, tree: Path, env: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
+    words = ("--repo", f"file://{folder}", "--rev", rev, "--into", str(tree), *more, "--pauses", "0")
+    return subprocess.run((sys.executable, str(HELPER), *words), env=env, check=False, capture_output=True, text=True)
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 9\n"
+TOLD = r"= %s \| \d+ B \| 1 file of git-lfs not there"
+
+
+def test_files_that_git_lfs_did_not_bring(tmp_path: Path) -> None:
+    """They are named, and how they come; where git-lfs is here it is told whom to ask, as the tree has no remote."""
+    texts = {"_gitattributes": "*.bin filter=lfs -text\n", "w_bin": POINTER, "about_txt": f"It says\n{POINTER}"}
+    rev = make_repository(tmp_path / "upstream", **texts)
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env)
+    assert re.fullmatch(TOLD % rev[:7], summary(done)), done.stdout
+    first, how = notes(done)
+    assert first.startswith("note: w.bin: pointers of git-lfs")
+    assert f"rm -r {tmp_path}/tree;" in how
+    smudge = "git config remote.origin.url #"
+    settings = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "filter.lfs.smudge", "GIT_CONFIG_VALUE_0": smudge}
+    shutil.rmtree(tmp_path / "tree")
+    done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env | settings)
+    assert (tmp_path / "tree/w.bin").read_text() == f"file://{tmp_path}/upstream\n", done.stdout
+    assert notes(done) == []
+
+
+def test_a_submodule_in_a_folder_of_this_machine(tmp_path: Path) -> None:
+    """Git refuses it unless that is allowed; what is advised works in the shell that builds."""
+    make_repository(tmp_path / "leaf", a_h="int leaf;\n")
+    make_repository(tmp_path / "upstream", b_h="int b;\n")
+    run_git(tmp_path / "upstream", "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../leaf")
+    run_git(tmp_path / "upstream", "commit", "--quiet", "--message", "two")
+    rev = run_git(tmp_path / "upstream", "rev-parse", "HEAD").strip()
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    refused = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env)
+    assert (refused.returncode, "transport 'file' not allowed" in refused.stderr) == (1, True)
+    advice = refused.stderr.partition("that is allowed: export ")[2].split()
+    done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env | dict(word.split("=", 1) for word in advice))
+    assert (tmp_path / "tree/leaf/a.h").read_text() == "int leaf;\n", done.stderr
+
+
+def test_a_tag_and_a_commit_that_are_not_there(tmp_path: Path) -> None:
+    """A tag that nobody has is not said to be what came; a commit that nobody has is no matter of the network."""
+    rev = make_repository(tmp_path / "upstream", b_h="int b;\n")
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    done = fetch(tmp_path / "upstream", rev, tmp_path / "tree", env, "--tag", "v9")
+    assert notes(done) == [f"note: file://{tmp_path}/upstream has no tag v9; the commit is the one that is pinned"]
+    assert summary(done).startswith(f"= {rev[:7]} | ")
+    gone = fetch(tmp_path / "upstream", "0" * 40, tmp_path / "other", env)
+    assert (gone.returncode, f"pin a commit that it has: git ls-remote file://{tmp_path}/upstream" in gone.stderr) == (
+        1,
+        True,
+    )

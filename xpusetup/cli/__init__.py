@@ -18,7 +18,7 @@ from typer.core import TyperGroup
 
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import options
-from xpusetup.cli.finish import Command, Finished, end_early, heed_signals, name_values
+from xpusetup.cli.finish import Command, Finished, end_early, end_unwritten, fill_streams, heed_signals, name_values
 
 COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
@@ -207,6 +207,7 @@ again is a tenth of what a short command costs."""
 def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
     heed_signals(end_early)
+    fill_streams()
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
         app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
@@ -219,3 +220,5 @@ def main() -> None:
                 error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
                 sys.stdout.write(make_error_document("xpusetup", error) + "\n")
         raise
+    except OSError as error:  # --help, which ends before any command
+        end_unwritten(error)

@@ -67,6 +67,7 @@ def _apply(prepared: Prepared, told: options.Output, *, yes: bool) -> AnyResult:
         show_commands(console, literal(show_setup(prepared).data))
     if not yes and not typer.confirm(" Run these commands?", err=told.json):
         return show_setup(prepared)
+    console = make_console(stderr=told.json, progress=True)
     console.quiet = told.quiet
     return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=told.json)
 

@@ -177,6 +177,17 @@ def leave(*streams: TextIO) -> None:
     os.close(nowhere)
 
 
+def fill_streams() -> None:
+    """Put nothing where a caller closed stdin, stdout or stderr: the next file that is opened would be taken for it."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free is this one
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
+
+
 # What every command ends with: its result on the screen or as JSON, its error, and its exit code.
 
 
@@ -264,8 +275,6 @@ def _trusts(error: UntrustedError, *, json: bool) -> bool:
 
 def _say(write: Callable[[], object]) -> None:
     """Say something, where it can be said: a reader that has gone has had enough, a full disk is told of on stderr."""
-    from xpusetup.base.errors import NotReadyError
-
     try:
         write()
         for stream in (sys.stdout, sys.stderr):
@@ -273,8 +282,26 @@ def _say(write: Callable[[], object]) -> None:
     except BrokenPipeError:
         leave(sys.stdout, sys.stderr)
     except OSError as error:
-        leave(sys.stdout)
-        with suppress(OSError):
-            sys.stderr.write(f"xpusetup: the answer could not be written: {error.strerror}\n")
-            sys.stderr.flush()
-        raise Finished(NotReadyError.code) from error
+        end_unwritten(error)
+
+
+def say_part(write: Callable[[], object]) -> None:
+    """Say a part of an answer that is as long as it gets, as a log is: without a reader there is no more to do."""
+    try:
+        write()
+    except BrokenPipeError as error:
+        leave(sys.stdout, sys.stderr)
+        raise Finished(0) from error
+    except OSError as error:
+        end_unwritten(error)
+
+
+def end_unwritten(error: OSError) -> NoReturn:
+    """End where what was asked for cannot be written, and say so to whoever still hears."""
+    from xpusetup.base.errors import NotReadyError
+
+    leave(sys.stdout)
+    with suppress(OSError):
+        sys.stderr.write(f"xpusetup: the answer could not be written: {error.strerror}\n")
+        sys.stderr.flush()
+    raise Finished(NotReadyError.code) from error

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xpusetup.cli import complete, options
+from xpusetup.cli.finish import say_part
 
 if TYPE_CHECKING:
     from xpusetup.commands.adopt import Adoption
@@ -23,7 +26,8 @@ def _say(text: str) -> None:
     """Say something beside what a shell evaluates."""
     from xpusetup.ui.console import write_text
 
-    write_text(f"xpusetup: {text}\n", stderr=True)
+    with suppress(OSError):  # nobody hears it: what was asked for is done all the same
+        write_text(f"xpusetup: {text}\n", stderr=True)
 
 
 @options.command("run")
@@ -84,7 +88,8 @@ def status(
         from xpusetup.commands.status import show_log
         from xpusetup.ui.console import write_text
 
-        return show_log(where.find(), log, more=follow, say=lambda text: write_text(text, stderr=told.json))
+        write = partial(write_text, stderr=told.json)
+        return show_log(where.find(), log, more=follow, say=lambda text: say_part(partial(write, text)))
     if diff:
         from xpusetup.commands.devices import diff as compare
 

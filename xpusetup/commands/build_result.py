@@ -36,6 +36,7 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from xpusetup.base.model import Step
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
@@ -241,12 +242,19 @@ def describe_failed(
 
     go_on = GoingOn(
         command=render_command(workspace, request, tuned=tuned, command=prepared.purpose.command),
-        reached=list(outcome.reached),
+        reached=find_reached(prepared.plan.steps, outcome),
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
     told = describe_failure(prepared.root, outcome.failed, go_on)
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
+
+
+def find_reached(steps: Sequence[Step], outcome: Outcome) -> list[int]:
+    """Give where a compile goes on: a fetch that counts begins anew, and what came to its last number failed later."""
+    count, total = outcome.reached
+    compiles = any("compiler" in step.needs for step in steps if step.id == outcome.failed)
+    return [count, total] if compiles and count < total else [0, 0]
 
 
 def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:

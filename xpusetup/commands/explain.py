@@ -44,6 +44,10 @@ AMBIGUOUS = (
 OWN = re.compile(r"^(python|pip)(?= )")
 PAST = re.compile(r"^(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
+IN_A_TREE = re.compile(r"^git (?:submodule|checkout|pull|fetch|lfs pull)\b")
+"""Commands that work on the tree in which one stands: of a build that is one which it fetches by itself."""
+OF_THE_STEP = re.compile(r"^xpusetup: .+\n  (\S.*)\n?\Z", re.MULTILINE)
+"""The end of a step that knew what to do: the last line of its log says it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +79,7 @@ class ExplainResult(ExplainedLog, NewLines):
 
 @dataclass(frozen=True)
 class GoingOn:
-    """The command that goes on after a failure, how far the failed step came of how much, and its seconds."""
+    """The command that goes on after a failure, where of how much a compile goes on (else 0 of 0), and its seconds."""
 
     command: str
     reached: list[int]
@@ -118,7 +122,7 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     found = explain_chunks(chunks, known_signatures(), known)
     told = _with_machine(found.describe(families=read_families()), found.log)
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
-    told = replace(told, causes=_with_python(told.causes, _root_of(Path(log))))
+    told = replace(told, causes=_for_a_build(told.causes, Path(log)))
     told = complete_result(told, _situation(Path(log)))
     compared = fields_of(_compare(good, news)) if good else {}
     name = "stdin" if piped else log
@@ -164,6 +168,18 @@ def _root_of(log: Path) -> Root | None:
     return root if log.absolute().parent.name == "logs" and read_lock(root) is not None else None
 
 
+def _for_a_build(causes: Iterable[Cause], log: Path) -> list[Cause]:
+    """Make advice such that it mends a build, where the log is that of a step."""
+    root = _root_of(log)
+    own = OF_THE_STEP.search("\n".join(_last_lines(log))) if root else None
+    if own:
+        causes = [
+            replace(each, fix=own[1], commands=[]) if any(map(IN_A_TREE.match, each.commands)) else each
+            for each in causes
+        ]
+    return _with_python(causes, root)
+
+
 def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
     """Let what pip and python are asked for be asked of a build's own: a system may have neither on PATH.
 
@@ -194,7 +210,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     return StepFailure(
         step=step,
         log=str(log),
-        causes=_with_python(told.causes, root),
+        causes=_for_a_build(told.causes, log),
         first_error_line=told.first_error_line,
         first_error=told.first_error,
         last_lines=_last_lines(log),

@@ -10,16 +10,17 @@ from xpusetup.base.model import NONE, ROOT, Request, Step, Target
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
+from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
+from xpusetup.run.compiler_caches import find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import Prepared, find_done, find_ready, preview
 from xpusetup.run.tables import target_costs
 from xpusetup.run.time_left import Estimate, make_estimate
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
-from xpusetup.system.environment import variable, which
+from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 LINKERS = ("mold", "lld")
+NO_CACHE = ("no compiler cache is on PATH", "install ccache")
 CACHED = "a rebuild of torch-xpu-ops went from 983 to 348 s (torch-xpu-ops#5154)"
 
 
@@ -49,12 +51,21 @@ class Saving:
 
 
 def make_savings(
-    profile: Profile, target: Target, *, launcher: Launcher | None, linkers: Sequence[str], compiles: bool
+    profile: Profile,
+    target: Target,
+    *,
+    launcher: Launcher | None,
+    linkers: Sequence[str],
+    compiles: bool,
+    closed: str = "",
 ) -> tuple[Saving, ...]:
-    """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is to compile yet."""
+    """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is to compile yet.
+
+    `closed` is the folder that the compiler cache cannot write, because of which it is left out.
+    """
     if not compiles:
         return ()
-    return (*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers))
+    return (*_targets(profile, target), *_tests(profile), _cache(launcher, closed), *_linker(target, linkers))
 
 
 def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
@@ -88,14 +99,17 @@ def _tests(profile: Profile) -> Iterator[Saving]:
         )
 
 
-def _cache(launcher: Launcher | None) -> Saving:
+def _cache(launcher: Launcher | None, closed: str) -> Saving:
+    what, how = (f"{launcher.name} before each compile", "") if launcher else NO_CACHE
+    if launcher and closed:
+        what, how = f"{launcher.name} cannot write {closed}", ELSEWHERE
     return Saving(
         id="cache",
-        on=launcher is not None,
-        what=f"{launcher.name} before each compile" if launcher else "no compiler cache is on PATH",
+        on=not how,
+        what=what,
         saves=f"what was compiled once, in any root: {CACHED}",
         gives_up="room for its files: some GiB for PyTorch",
-        how="" if launcher else "install ccache",
+        how=how,
     )
 
 
@@ -222,7 +236,9 @@ def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
     compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)
     linkers = [name for name in LINKERS if which(name)]
     launcher = find_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto")
-    return make_savings(workspace.profile, seen.plan.target, launcher=launcher, linkers=linkers, compiles=compiles)
+    closed = find_closed(launcher, variables()) if launcher and compiles else ""
+    profile, target = workspace.profile, seen.plan.target
+    return make_savings(profile, target, launcher=launcher, closed=closed, linkers=linkers, compiles=compiles)
 
 
 def _row(step: Step, status: Status, target: Target, root: str) -> PlannedStep:

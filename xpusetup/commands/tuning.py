@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.base.errors import UsageError
-from xpusetup.run.compiler_caches import Launcher, choose_launcher, render_launcher
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.run.compiler_caches import Launcher, choose_launcher, find_closed, render_launcher
 from xpusetup.run.runner import JOBS
 from xpusetup.system.environment import variable, variables, which
 
@@ -28,6 +28,9 @@ def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[
     return render_jobs(jobs) if jobs else {}
 
 
+ELSEWHERE = "CCACHE_DIR=DIR names another folder"
+
+
 def find_launcher(asked: str) -> Launcher | None:
     """Give the compiler cache that is asked for, or the first that is on PATH."""
     return choose_launcher(asked, which)
@@ -36,13 +39,21 @@ def find_launcher(asked: str) -> Launcher | None:
 def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str]:
     """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
 
-    Raises NotReadyError where they should and do not answer. A build in which nothing is to be compiled asks nobody.
+    Raises NotReadyError where they should and do not answer, or where a cache that is asked for cannot be written. A
+    build in which nothing is to be compiled asks nobody.
     """
     launcher = find_launcher(asked)
-    if launcher is None or launcher.name != "sccache":
-        return launcher, ""
+    if launcher is None:
+        return None, ""
     todo = {status.id for status in prepared.statuses() if status.state != "done"}
     if not any("compiler" in step.needs for step in prepared.plan.steps if step.id in todo):
+        return launcher, ""
+    closed = find_closed(launcher, variables())
+    if closed and asked == launcher.name:
+        raise NotReadyError(f"{asked} cannot write {closed}", fix=f"{ELSEWHERE}; without it: --launcher none")
+    if closed:
+        return None, f"{launcher.name} is left out, because it cannot write {closed}; {ELSEWHERE}"
+    if launcher.name != "sccache":
         return launcher, ""
     from xpusetup.run.compiler_caches import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
 

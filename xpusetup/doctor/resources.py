@@ -9,6 +9,7 @@ from xpusetup.doctor.question import Answer, Question, numbers
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 
 if TYPE_CHECKING:
+    from xpusetup.base.model import Level
     from xpusetup.machine.facts import Disk, Held
 
 
@@ -168,11 +169,16 @@ def check_disk(question: Question) -> Answer | None:
     resources = question.facts.resources
     if resources is None or not resources.disks or question.goal == "run":
         return None
-    disks = resources.disks
-    closed = next((answer for disk in disks if (answer := _closed(disk))), None)
-    if closed is not None:
-        return closed
-    needed = question.profile.disk_gib
+    closed = {disk.path: answer for disk in resources.disks if (answer := _closed(disk))}
+    if failing := next((answer for answer in closed.values() if answer.level == "fail"), None):
+        return failing
+    disks = [disk for disk in resources.disks if disk.path not in closed]
+    room = _room(disks, question.profile.disk_gib) if disks else None
+    return room if room and room.level == "fail" else next(iter(closed.values()), room)
+
+
+def _room(disks: list[Disk], needed: float | None) -> Answer:
+    """Hold the tightest file system against its share of what a build writes."""
     groups = _by_filesystem(disks)
     tightest = min(groups, key=lambda group: _free(group) - _needed(group, needed))
     wanted = _needed(tightest, needed)
@@ -194,12 +200,14 @@ def check_filesystem(question: Question) -> Answer | None:
 
 
 def _closed(disk: Disk) -> Answer | None:
+    """Say why nothing can be written to a place. Without its cache pip works, as in a container with a home to read."""
+    level: Level = "warn" if disk.holds == ["cache"] else "fail"
     if disk.read_only:
-        return Answer("fail", f"{disk.path} is on a file system that is mounted read-only")
+        return Answer(level, f"{disk.path} is on a file system that is mounted read-only")
     if not disk.writable:
-        return Answer("fail", f"{disk.path} may not be written to")
+        return Answer(level, f"{disk.path} may not be written to")
     if disk.inodes_free is not None and disk.inodes_free < FEWEST_FILES:
-        return Answer("fail", f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
+        return Answer(level, f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
     return None
 
 

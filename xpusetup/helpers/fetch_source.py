@@ -10,7 +10,7 @@ import argparse
 import re
 from pathlib import Path
 
-from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all
+from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all, find_pointers
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.store import find_stores
 from helperlib.git.tree import COMMIT, MARK, Repository, find_tag, take_back
@@ -70,7 +70,10 @@ def run(options: argparse.Namespace, git: Git) -> None:
         if said.code:
             raise FetchError(f"git cannot name {rev} {options.tag} in {folder}: {said.last}", f"remove {tree}")
     if not lies_in_another(tree):
-        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered))
+        pointers = find_pointers(git, gathered)
+        tell_pointers(pointers, tree)
+        said = f"{count(len(pointers), 'file')} of git-lfs not there" if pointers else ""
+        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered), said)
 
 
 def decide(options: argparse.Namespace, servers: Servers) -> str:
@@ -171,6 +174,9 @@ def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
         found = {name: rev for rev, name in (line.split("\t", 1) for line in said.out.splitlines() if "\t" in line)}
         if said.code == 0 or options.rev:
             break
+    if said.code == 0 and options.rev and not found:
+        say(f"note: {options.repo} has no tag {options.tag}; the commit is the one that is pinned")
+        options.tag = options.tag if options.clones else ""
     if options.clones and full not in found and branch in found:
         options.ref = branch
     return found.get(f"{full}^{{}}") or found.get(full) or found.get(branch, "")
@@ -235,6 +241,19 @@ def head_of(git: Git, tree: Path) -> str:
 def lies_in_another(tree: Path) -> bool:
     """Say whether a tree is part of one that was fetched before it, whose summary speaks for both."""
     return any((folder / ".git" / MARK).exists() for folder in tree.absolute().parents)
+
+
+SHOWN = 5
+"""Files that are named, of those that git-lfs did not bring."""
+
+
+def tell_pointers(pointers: list[Path], tree: Path) -> None:
+    """Say which files are not there, and how they come: git puts them there once, when it writes the tree."""
+    if pointers:
+        names = [str(path.relative_to(tree)) for path in pointers]
+        more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+        say(f"note: {', '.join(names[:SHOWN])}{more}: pointers of git-lfs, a few lines of text in place of the files")
+        say(f"note: to have them: install git-lfs; git lfs install; rm -r {tree}; then the same build again")
 
 
 def describe(gathered: list[Gathered]) -> list[str]:

@@ -62,7 +62,7 @@ def spellings(paths: Sequence[str]) -> tuple[str, ...]:
 
 
 def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
-    texts = (*wanted.folders, *(arch_spellings(wanted.arch) if wanted.arch else ()))
+    texts = (POINTER, *wanted.folders, *(arch_spellings(wanted.arch) if wanted.arch else ()))
     try:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:
@@ -146,6 +146,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 # The checks: pure functions of what a wheel holds and what was wanted of it.
 
 
+POINTER = "version https://git-lfs.github.com/spec/v1"
+LONGEST_POINTER = 1024
 SIGNATURES = ("RECORD", "RECORD.jws", "RECORD.p7s")
 """Files of .dist-info that RECORD gives no hash for."""
 
@@ -163,6 +165,9 @@ def check_record(wheel: Wheel, _: Wanted) -> Finding:
         "twice": {path for path, count in Counter(member.path for member in wheel.members).items() if count > 1},
     }
     seen = "; ".join(f"{what}: {some(paths)}" for what, paths in troubles.items() if paths)
+    pointers = {one.path for one in wheel.members if POINTER in one.found and one.size < LONGEST_POINTER}
+    if pointers and not seen:
+        return Finding("warn", f"pointers of git-lfs in place of files: {some(pointers)}", "every file, its sha256")
     return Finding("fail" if seen else "ok", seen or f"{len(listed)} files as RECORD says", "every file, its sha256")
 
 

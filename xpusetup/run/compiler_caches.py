@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 # Compiler caches: which one stands before the compilers, the variables that say so, and what it says of itself.
 
 
+CACHE_TIMEOUT_S = 10.0
 Choice = Literal["auto", "ccache", "sccache", "none"]
 KNOWN = ("ccache", "sccache")
 LANGUAGES = ("C", "CXX", "SYCL")
@@ -88,6 +89,29 @@ def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher 
     return found
 
 
+STEPS_SEE = {"HOME", "PATH", "LANG", "TMPDIR"}
+"""What a compiling step keeps of the caller's variables, beside ccache's own."""
+
+
+def find_closed(launcher: Launcher, told: Mapping[str, str]) -> str:
+    """Give the folder of ccache that cannot be written, as in a home that is read-only; empty where all is well.
+
+    Each compile would fail for it. sccache's server goes on without what it cannot keep.
+    """
+    env = {name: value for name, value in told.items() if name in STEPS_SEE or name.startswith("CCACHE_")}
+    for key in ("cache_dir", "temporary_dir") if launcher.name == "ccache" else ():
+        done = run_process((launcher.path, "-k", key), seconds=CACHE_TIMEOUT_S, env=env)
+        place = Path(done.out.strip())
+        if done.code == 0 and place.is_absolute() and not _may_write(place):
+            return str(place)
+    return ""
+
+
+def _may_write(place: Path) -> bool:
+    there = next(folder for folder in (place, *place.parents) if os.path.lexists(folder))
+    return os.access(there, os.W_OK | os.X_OK)
+
+
 def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str]) -> dict[str, str]:
     """Give the variables that put a cache before the compilers. What the caller has set goes before.
 
@@ -129,7 +153,6 @@ def parse_sccache_stats(text: str) -> Counts:
 # What a compiler cache did for a step: from the log that ccache writes for it, or from sccache's own counters.
 
 
-CACHE_TIMEOUT_S = 10.0
 NOTHING = Counts(0, 0)
 
 

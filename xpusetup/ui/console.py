@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len
@@ -74,6 +75,10 @@ class Wrapping(Console):
             return
         for line in lay_out(self.render_str(objects[0]), self.width):
             super().print(line, soft_wrap=True, **words)
+
+    def on_broken_pipe(self) -> None:
+        """Tell the caller that the reader has gone; rich would end the program with 1, in the middle of its work."""
+        raise  # noqa: PLE0704 - what is being handled, in rich's own `except`
 
 
 def lay_out(text: Text, width: int, indent: int | None = None) -> Iterator[Text]:
@@ -183,6 +188,15 @@ class Terminal(Wrapping):
         super().out(*(plain(str(each)) for each in objects), sep=sep, end=end, **words)  # type: ignore[arg-type]
 
 
+class Progress(Terminal):
+    """What says how far work is. Where that cannot be written the work goes on; its end is told as ever."""
+
+    def print(self, *objects: Any, **words: Any) -> None:
+        """Print, if it can be printed."""
+        with suppress(OSError):
+            super().print(*objects, **words)
+
+
 def write_text(text: str, *, stderr: bool = False) -> None:
     """Write whole lines of a text that is not ours, as a log is."""
     stream = sys.stderr if stderr else sys.stdout
@@ -190,9 +204,9 @@ def write_text(text: str, *, stderr: bool = False) -> None:
     stream.flush()
 
 
-def make_console(*, stderr: bool = False) -> Console:
+def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
-    console = Terminal(stderr=stderr, highlight=False, soft_wrap=True)
+    console = (Progress if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console
 

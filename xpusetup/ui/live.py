@@ -85,7 +85,7 @@ class BuildView:
         clock: Callable[[], float] = now,
         memory: Callable[[], Memory | None] = read_memory,
     ) -> None:
-        self._console = make_console(stderr=json or quiet)
+        self._console = make_console(stderr=json or quiet, progress=True)
         self._moving = self._console.is_terminal and not (json or quiet)
         self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
         self._verbose, self._clock, self._memory = verbose, clock, memory
@@ -224,13 +224,15 @@ def _draw(percent: int, size: int) -> str:
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
     """Show a spinner beside a text for as long as the block runs."""
-    return nullcontext() if quiet else make_console(stderr=True).status(f" {escape(text)}", spinner="dots")
+    return (
+        nullcontext() if quiet else make_console(stderr=True, progress=True).status(f" {escape(text)}", spinner="dots")
+    )
 
 
 @contextmanager
 def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a spinner beside what is being asked, for as long as the block runs; plain lines where it is no terminal."""
-    console = make_console(stderr=True)
+    console = make_console(stderr=True, progress=True)
     if quiet:
         yield lambda _text: None
     elif not console.is_terminal:

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Union
 
-from helperlib.git.process import DENIED, PASSING, ROOM, FetchError, inside, say
+from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, inside, say, sort_failure
 from helperlib.git.store import Store, clear, is_kept, link_objects, unlink_objects, write_into
 from helperlib.git.tree import Repository, check_place, list_submodules, quote
 from helperlib.output import UNITS, render_size, write_text
@@ -93,6 +93,16 @@ OPTIONS = (
 """One pack for each fetch, and nothing that repacks: packs are shared by trees."""
 
 
+NETWORK = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+NO_COMMIT = "it has no such commit"
+ABSENT = "pin a commit that it has: git ls-remote {address} says where its branches and tags are"
+FORBIDDEN = re.compile("transport 'file' not allowed")
+LOCAL = (
+    "git takes no submodule from a folder of this machine unless that is allowed:"
+    " export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always"
+)
+
+
 @dataclass(frozen=True)
 class Servers:
     """How servers are asked."""
@@ -112,7 +122,8 @@ class Servers:
             if not last:
                 return
         asked = " or ".join(addresses)
-        fix = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+        absent = ABSENT.format(address=wanted.address) if last == NO_COMMIT or sort_failure(last) == REFUSED else ""
+        fix = LOCAL if FORBIDDEN.search(last) else absent or NETWORK
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
     def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
@@ -124,7 +135,7 @@ class Servers:
             said = self.try_often(wanted.name, *fetch, strange=strange, progress=self.progress, pauses=self.pauses)
             if said.code == 0 and has_commit(self.git, place, wanted.rev):
                 return ""
-            why = said.last if said.code else "it has no such commit"
+            why = said.last if said.code else NO_COMMIT
             if said.kind == ROOM and said.code:
                 raise FetchError(f"cannot write {place}: {said.last}", "make room there, or choose another place", ROOM)
             if said.code and said.kind in {DENIED, PASSING}:
@@ -319,7 +330,27 @@ def check_out(git: Git, repository: Repository, root: Path) -> Said:
         write_text(patterns, "".join(f"/{folder}/\n" for folder in repository.sparse) or "/*\n")
         for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
             git.ask(f"--git-dir={repository.folder}", "config", name, value)
-    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
+    lfs = git.settings.keys() & {"filter.lfs.smudge", "filter.lfs.process"}
+    # the tree of a component has no remote, by which git-lfs would know whom to ask
+    remote = ("-c", f"remote.origin.url={repository.address}") if lfs and not repository.path else ()
+    return git.call(
+        "-C", str(repository.tree), *PLAIN, *remote, "checkout", "--quiet", "--force", "--detach", repository.rev
+    )
+
+
+POINTER = "version https://git-lfs.github.com/spec/v1"
+"""What stands in place of a file where git-lfs did not put it there."""
+
+
+def find_pointers(git: Git, gathered: Sequence[Gathered]) -> list[Path]:
+    """Give the files of all trees that are pointers of git-lfs, which only a tree can have that names it."""
+    found = []
+    for tree in (one.repository.tree for one in gathered):
+        if git.ask("-C", str(tree), "grep", "-q", "filter=lfs", "--", ":(glob)**/.gitattributes") is not None:
+            listed = git.ask("-C", str(tree), "grep", "-lzI", "-F", POINTER)
+            files = [tree / name for name in (listed or "").split("\0") if name]
+            found += [file for file in files if file.read_bytes()[:1024].startswith(POINTER.encode())]
+    return found
 
 
 def judge(one: Gathered, said: Said) -> bool:
