@@ -369,3 +369,10 @@ def test_a_library_that_nobody_imports_ends_nothing() -> None:
 def test_musl_is_of_the_system(name: str) -> None:
     found = findings(library("demo/_C.so", needed=(name,)))["requires"]
     assert found == ("info", "requires nothing")
+
+
+def test_a_copy_of_a_library_of_the_driver_may_lie_where_nothing_looks() -> None:
+    """torch_directml for Linux: Windows puts libdxcore.so where the loader of its Linux finds it."""
+    for name, level in (("libdxcore.so", "warn"), ("libown.so", "fail")):
+        needs, there = library("demo/_C.so", needed=(name,)), library(f"demo/lib/{name}")
+        assert findings(needs, there)["rpath"] == (level, f"not found beside it: demo/_C.so needs {name}")

@@ -11,7 +11,7 @@ from helperlib.env.distributions import canonical
 from helperlib.output import count
 from helperlib.wheel.contents import LINKER_SCRIPT, Finding, some
 from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
-from helperlib.wheel.runtime import is_loaded, opens, wrong_names
+from helperlib.wheel.runtime import is_loaded, of_driver, opens, wrong_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -59,8 +59,8 @@ def find_lost(wheel: Wheel) -> Iterator[Lost]:
     for one in wheel.libraries:
         for name in sorted(set(one.needed)):
             if name in loading.places and not loading.finds(one, name):
-                alone = (one.path, name) in loading.stuck
-                if alone or one.path not in loading.reached:
+                alone = (one.path, name) in loading.stuck and not of_driver(name)
+                if (one.path, name) in loading.stuck or one.path not in loading.reached:
                     yield Lost(one.path, name, _opener(wheel, name), alone)
 
 

@@ -297,6 +297,8 @@ OF_DRIVER = (
     "libnvidia-*.so.*",
     "libascend_hal.so",
     "libdrm*.so.2",
+    "libdxcore.so",
+    "libd3d12*.so",
 )
 """What the driver of a device brings, which no distribution may."""
 BROUGHT = {
@@ -339,6 +341,11 @@ def required(wheel: Wheel) -> set[str]:
     direct = {canonical(match[1]) for match in map(REQUIREMENT.match, lines) if match}
     more = {each for name in direct for each in BRINGS_ALL.get(name, ())}
     return direct | more | {each for name in more for each in BRINGS_ALL.get(name, ())}
+
+
+def of_driver(name: str) -> bool:
+    """Say whether a driver brings a library, so that it is found where the machine has that device."""
+    return any(fnmatch(name, glob) for glob in OF_DRIVER)
 
 
 def from_outside(wheel: Wheel) -> dict[str, list[str]]:
