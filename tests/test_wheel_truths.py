@@ -27,7 +27,9 @@ HERE = f"{PYTHON}-{PYTHON}"
 X86 = "manylinux_2_28_x86_64"
 
 
-def make_shared(*names: tuple[str, bool], machine: int = 62, kind: bytes = b"\2\1", stack: int = 0) -> bytes:
+def make_shared(
+    *names: tuple[str, bool], machine: int = 62, kind: bytes = b"\2\1", stack: int = 0, extra: int = 0x6474E551
+) -> bytes:
     """Make an ELF file that has dynamic symbols: each a name, and whether it is in the file itself."""
     strings = b"\0" + b"".join(name.encode() + b"\0" for name, _ in names)
     symbols = b"\0" * 24
@@ -42,7 +44,7 @@ def make_shared(*names: tuple[str, bool], machine: int = 62, kind: bytes = b"\2\
     whole = at + len(dynamic)
     head = (b"\x7fELF" + kind + b"\1" + b"\0" * 9, 3, machine, 1, 0, 64, 0, 0, 64, 56, 3, 64, 0, 0)
     segments = ((1, 5, 0, 0, 0, whole, whole, 1), (2, 4, at, at, at, len(dynamic), len(dynamic), 8))
-    rows = (*segments, (0x6474E551, stack, 0, 0, 0, 0, 0, 1))
+    rows = (*segments, (extra, stack, 0, 0, 0, 0, 0, 1))
     packed = struct.pack("<16sHHIQQQIHHHHHH", *head) + b"".join(struct.pack("<IIQQQQQQ", *row) for row in rows)
     return packed + strings + symbols + hashes + dynamic
 
@@ -245,21 +247,55 @@ def test_two_hashes_of_one_file(tmp_path: Path) -> None:
         text = archive.read(f"{INFO}/RECORD").decode()
     twice = text.replace("demo/__init__.py,sha256=", "demo/__init__.py,sha256=A", 1) + text
     found = seen(tmp_path, "record", {}, changed={f"{INFO}/RECORD": twice.encode()})
-    assert found[1].endswith("listed twice, with different hashes: demo/__init__.py")
+    assert found[1].startswith("listed twice, with different hashes: demo/__init__.py")
 
 
 def test_symbolic_links_are_told(tmp_path: Path) -> None:
     wheel = make_wheel(tmp_path / "wheels", {"demo/libx.so": b"libdemo.so"})
+    document = run_inspector(tmp_path, "--wheel", _with_modes(wheel, stat.S_IFLNK | 0o777, ".so"))[1]
+    found = {one["id"]: (one["level"], one["seen"]) for one in document["checks"]}
+    assert found["wheel.record"] == ("warn", "symbolic links, of which pip makes small text files: demo/libx.so")
+    assert found["wheel.needed"][0] == "warn"
+
+
+def _with_modes(wheel: Path, mode: int, ending: str) -> Path:
     with zipfile.ZipFile(wheel) as archive:
         members = [(info, archive.read(info)) for info in archive.infolist()]
     with zipfile.ZipFile(wheel, "w") as archive:
         for info, content in members:
-            if info.filename.endswith(".so"):
-                info.external_attr = (stat.S_IFLNK | 0o777) << 16
+            if info.filename.endswith(ending):
+                info.external_attr = mode << 16
             archive.writestr(info, content)
-    found = {one["id"]: (one["level"], one["seen"]) for one in run_inspector(tmp_path, "--wheel", wheel)[1]["checks"]}
-    assert found["wheel.record"] == ("warn", "symbolic links, of which pip makes small text files: demo/libx.so")
-    assert found["wheel.needed"][0] == "warn"
+    return wheel
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "level"),
+    [
+        ("demo/bin/ptxas", 0o644, "warn"),
+        ("demo/bin/ptxas", 0, "warn"),
+        ("demo/bin/ptxas", 0o755, "ok"),
+        ("demo-1.0+xpu.data/scripts/ptxas", 0o644, "ok"),
+    ],
+)
+def test_a_program_comes_with_the_right_to_run_it(tmp_path: Path, path: str, mode: int, level: str) -> None:
+    wheel = make_wheel(tmp_path / "wheels", {path: make_shared(extra=3)})
+    document = run_inspector(tmp_path, "--wheel", _with_modes(wheel, stat.S_IFREG | mode, "ptxas"))[1]
+    found = next(one for one in document["checks"] if one["id"] == "wheel.record")
+    assert found["level"] == level
+    assert ("programs that nobody may run" in found["seen"]) is (level == "warn")
+
+
+def test_hashes_that_are_not_compared_are_not_called_changes(tmp_path: Path) -> None:
+    lines = [f"{path},sha512=abc,1\n" for path in ("demo/__init__.py", f"{INFO}/METADATA", f"{INFO}/WHEEL")]
+    found = seen(tmp_path, "record", {}, changed={f"{INFO}/RECORD": "".join(lines).encode()})
+    assert found[0] == "warn"
+    assert found[1].startswith(
+        "hashed by something else than sha256, and not compared: demo-1.0+xpu.dist-info/METADATA"
+    )
+    bare = [line.replace("sha512=abc,1", ",") for line in lines]
+    found = seen(tmp_path, "record", {}, changed={f"{INFO}/RECORD": "".join(bare).encode()})
+    assert (found[0], found[1].partition(":")[0]) == ("fail", "listed without a hash")
 
 
 NAMED = "Metadata-Version: 2.1\nName: demo\nVersion: {}\n"

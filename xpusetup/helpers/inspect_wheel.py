@@ -162,26 +162,48 @@ SCHEMES = {"purelib", "platlib", "headers", "scripts", "data"}
 def check_record(wheel: Wheel, _: Wanted) -> Finding:
     listed = dict(wheel.record)
     there = {member.path: member for member in wheel.members}
-    parents = {str(parent) for path in there for parent in PurePosixPath(path).parents}
-    hashes = Counter(path for path, _ in set(wheel.record))
-    data = [path.split("/") for path in there if path.split("/")[0].endswith(".data")]
     bare = {path for path in there if dirname(path).endswith(".dist-info") and basename(path) in SIGNATURES}
-    common = listed.keys() & there.keys() - bare
+    hashes = Counter(path for path, _ in set(wheel.record))
+    common = {path: listed[path] for path in listed.keys() & there.keys() - bare}
+    sha256 = {path: text for path, text in common.items() if text.startswith("sha256=")}
     troubles = {
         "listed but missing": listed.keys() - there.keys(),
         "not listed": there.keys() - listed.keys() - bare,
-        "changed": {path for path in common if listed[path] != f"sha256={there[path].sha256}"},
-        "outside of the wheel": {path for path in there if path.startswith("/") or ".." in path.split("/")},
-        "twice": {path for path, count in Counter(member.path for member in wheel.members).items() if count > 1},
+        "listed without a hash": {path for path, text in common.items() if not text},
         "listed twice, with different hashes": {path for path, count in hashes.items() if count > 1},
-        "both a file and a folder": there.keys() & parents,
+        "changed": {path for path, text in sha256.items() if text != f"sha256={there[path].sha256}"},
+        **_places(wheel),
+    }
+    doubts = {
+        "hashed by something else than sha256, and not compared": {
+            path for path, text in common.items() if text and path not in sha256
+        },
+        "symbolic links, of which pip makes small text files": wheel.links,
+        "programs that nobody may run, for the archive gives no right to": _programs(wheel),
+    }
+    said = [f"{what}: {some(paths)}" for what, paths in {**troubles, **doubts}.items() if paths]
+    level = "fail" if any(troubles.values()) else "warn" if said else "ok"
+    return Finding(level, "; ".join(said) or f"{len(listed)} files as RECORD says", "every file, its sha256")
+
+
+def _places(wheel: Wheel) -> dict[str, set[str]]:
+    """Give the members that installers refuse for where they are to go."""
+    counts = Counter(member.path for member in wheel.members)
+    parents = {str(parent) for path in counts for parent in PurePosixPath(path).parents}
+    data = [path.split("/") for path in counts if path.split("/")[0].endswith(".data")]
+    return {
+        "outside of the wheel": {path for path in counts if path.startswith("/") or ".." in path.split("/")},
+        "twice": {path for path, count in counts.items() if count > 1},
+        "both a file and a folder": counts.keys() & parents,
         "in a folder that pip knows no place for": {"/".join(one) for one in data if not set(one[1:2]) & SCHEMES},
     }
-    links = f"symbolic links, of which pip makes small text files: {some(wheel.links)}"
-    said = [f"{what}: {some(paths)}" for what, paths in troubles.items() if paths]
-    level = "fail" if said else "warn" if wheel.links else "ok"
-    seen = "; ".join([*said, *([links] if wheel.links else [])]) or f"{len(listed)} files as RECORD says"
-    return Finding(level, seen, "every file, its sha256")
+
+
+def _programs(wheel: Wheel) -> set[str]:
+    """Give the programs that are installed without the right to run them: scripts get it from whoever installs."""
+    modes = dict(wheel.modes)
+    programs = {one.path for one in wheel.libraries if one.program and ".data/scripts/" not in one.path}
+    return {path for path in programs & modes.keys() if not modes[path] & 0o111}
 
 
 def check_version(wheel: Wheel, wanted: Wanted) -> Finding:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 MAGIC = b"\x7fELF"
-LOAD, DYNAMIC, STACK = 1, 2, 0x6474E551
+LOAD, DYNAMIC, INTERPRETER, STACK = 1, 2, 3, 0x6474E551
 RUNS = 1
 """The flag of a segment whose bytes may be run as code."""
 NEEDED, STRTAB, SYMTAB, STRSZ, SONAME, RPATH, RUNPATH = 1, 5, 6, 10, 14, 15, 29
@@ -134,6 +134,10 @@ class Elf:
         """Say whether the table of its sections lies beyond its end: it can be loaded, and was cut off all the same."""
         offset, size, count, _ = self._sections
         return bool(offset + size * count > len(self.data))
+
+    def is_program(self) -> bool:
+        """Say whether it is started, not loaded: it names the loader that is to start it."""
+        return any(one.kind == INTERPRETER for one in self.segments)
 
     def wants_runnable_stack(self) -> bool:
         """Say whether it asks for a stack whose bytes may be run as code."""

@@ -86,6 +86,7 @@ class Library:
     others: frozenset[str] = frozenset()  # whose GPUs it has code for, beside Intel's
     cut: bool = False  # the table of its sections is cut off
     runnable_stack: bool = False
+    program: bool = False
 
 
 def read_library(path: str, file: IO[bytes]) -> Library:
@@ -119,6 +120,7 @@ def _read_elf(path: str, elf: Elf) -> Library:
         others=frozenset(OTHER_CODE[name] for name in sections if name in OTHER_CODE),
         cut=cut,
         runnable_stack=elf.wants_runnable_stack(),
+        program=elf.is_program() and not LIBRARY.search(basename(path)),
     )
 
 
@@ -218,6 +220,7 @@ class Wheel:
     folder: str = ""  # .dist-info
     format: str = "1.0"  # of the wheel itself
     links: tuple[str, ...] = ()  # members that are symbolic links
+    modes: tuple[tuple[str, int], ...] = ()  # with which rights files come, where the archive says it
 
     @property
     def promised(self) -> tuple[str, ...]:
@@ -344,6 +347,7 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
         folder=folder,
         format=about.get("Wheel-Version", ""),
         links=tuple(one.filename for one in archive.infolist() if stat.S_ISLNK(one.external_attr >> 16)),
+        modes=tuple((one.filename, one.external_attr >> 16) for one in archive.infolist()),
     )
 
 
