@@ -25,6 +25,7 @@ elf_file: Any = importlib.import_module("helperlib.elf.file")
 STRTAB, SYMTAB, STRSZ, HASH = 5, 6, 10, 4
 HERE = f"{PYTHON}-{PYTHON}"
 X86 = "manylinux_2_28_x86_64"
+MAC = "cp37-none-macosx_10_9_x86_64"
 
 
 def make_shared(
@@ -127,6 +128,7 @@ def test_a_library_of_32_bits_is_one_and_is_not_read(tmp_path: Path) -> None:
         (("_D.cpython-39-x86_64-linux-gnu.so", "_D.abi3.so"), f"cp311-cp311-{X86}", "ok"),
         (("_D.cpython-313t-x86_64-linux-gnu.so",), f"cp313-cp313t-{X86}", "ok"),
         (("_D.cpython-313-x86_64-linux-gnu.so",), f"cp313-cp313t-{X86}", "fail"),
+        (("_D.cpython-311-x86_64-linux-gnu.so",), f"cp311-cp311d-{X86}", "ok"),
         (("_D.cpython-37m-x86_64-linux-gnu.so",), f"cp37-cp37m-{X86}", "ok"),
         (("_D.cpython-311-x86_64-linux-gnu.so",), f"cp39-abi3-{X86}", "warn"),
         (("_D.cpython-311-x86_64-linux-gnu.so",), f"py311-none-{X86}", "ok"),
@@ -142,8 +144,8 @@ def test_modules_are_for_the_python_of_the_tag(tmp_path: Path, files: tuple[str,
 @pytest.mark.parametrize(
     ("inside", "level", "said"),
     [
-        ("Wheel-Version: 2.0\nTag: {}\n", "fail", "WHEEL says Wheel-Version 2.0, which pip does not install"),
-        ("Tag: {}\n", "fail", "WHEEL says no Wheel-Version, which pip does not install"),
+        ("Wheel-Version: 2.0\nTag: {}\n", "fail", f"{MAC}, and pip does not install Wheel-Version 2.0"),
+        ("Tag: {}\n", "fail", f"{MAC}, and pip does not install Wheel-Version without"),
         (
             "Wheel-Version: 1.0\nTag: cp37-cp37m-macosx_10_11_x86_64\n",
             "warn",
@@ -152,8 +154,7 @@ def test_modules_are_for_the_python_of_the_tag(tmp_path: Path, files: tuple[str,
     ],
 )
 def test_what_wheel_says_of_itself(tmp_path: Path, inside: str, level: str, said: str) -> None:
-    tag = "cp37-none-macosx_10_9_x86_64"
-    found = seen(tmp_path, "tags", {f"{INFO}/WHEEL": inside.format(tag).encode()}, tag)
+    found = seen(tmp_path, "tags", {f"{INFO}/WHEEL": inside.format(MAC).encode()}, MAC)
     assert (found[0], found[1][: len(said)]) == (level, said)
 
 
@@ -412,3 +413,32 @@ def test_a_copy_of_a_library_of_the_driver_may_lie_where_nothing_looks() -> None
     for name, level in (("libdxcore.so", "warn"), ("libown.so", "fail")):
         needs, there = library("demo/_C.so", needed=(name,)), library(f"demo/lib/{name}")
         assert findings(needs, there)["rpath"] == (level, f"not found beside it: demo/_C.so needs {name}")
+
+
+@pytest.mark.parametrize(
+    ("requires", "allowed"),
+    [
+        ("", True),
+        (">=3.10", True),
+        (">=3.11.4", True),
+        (">=3.12", False),
+        ("<3.11", False),
+        ("<3.11.2", True),
+        (">=3.8, <3.12", True),
+        ("!=3.11.*", False),
+        ("!=3.11.0", True),
+        ("~=3.9", True),
+        ("~=3.10.2", False),
+        ("==3.11.*", True),
+        (">=3", True),
+    ],
+)
+def test_the_python_of_the_tags_is_one_that_metadata_wants(requires: str, *, allowed: bool) -> None:
+    assert inspect_wheel.allows(requires, (3, 11)) is allowed
+
+
+def test_a_wheel_that_no_python_may_have_fails(tmp_path: Path) -> None:
+    files = {f"{INFO}/METADATA": (NAMED.format("1.0+xpu") + "Requires-Python: >=3.12\n").encode()}
+    assert seen(tmp_path, "tags", files, f"cp311-cp311-{X86}")[0] == "fail"
+    assert seen(tmp_path, "tags", files, f"cp313-cp313-{X86}")[0] == "ok"
+    assert seen(tmp_path, "tags", files, f"cp39-abi3-{X86}")[0] == "ok"

@@ -245,21 +245,52 @@ def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
     """Hold the tags of the name, which is what pip goes by, against those inside, the libraries, and this machine."""
     here = "cp{}{}".format(*wanted.python) + wanted.abi_flags
     limit = None if wanted.any_python else f"fits {here} on {wanted.machine}"
-    tags = wheel.promised
-    differ = f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}"
-    if not wheel.format.startswith("1."):
-        told = f"says Wheel-Version {wheel.format}" if wheel.format else "says no Wheel-Version"
-        return Finding("fail", f"WHEEL {told}, which pip does not install", "Wheel-Version 1")
-    if set(map(_without_system, tags)) != set(map(_without_system, wheel.tags)) and not _promises_more(wheel):
+    tags = some(wheel.promised)
+    differ = f"the file name says {tags}, WHEEL says {some(wheel.tags) or 'nothing'}"
+    if _differ(wheel, _without_system) and not _promises_more(wheel):
         return Finding("fail", differ, limit)
-    if not (wanted.any_python or any(fits(tag, wanted) for tag in tags)):
-        return Finding("fail", some(tags), limit)
-    untrue = {**dict(find_foreign(wheel)), **dict(find_unimportable(wheel))}
-    if untrue:
-        return Finding("fail" if any(untrue.values()) else "warn", f"{some(tags)}, and {some(untrue)}", limit)
-    if set(map(modern, tags)) != set(map(modern, wheel.tags)):
+    if not (wanted.any_python or any(fits(tag, wanted) for tag in wheel.promised)):
+        return Finding("fail", tags, limit)
+    if untrue := {**_never_installed(wheel), **dict(find_foreign(wheel)), **dict(find_unimportable(wheel))}:
+        return Finding("fail" if any(untrue.values()) else "warn", f"{tags}, and {some(untrue)}", limit)
+    if _differ(wheel, modern):
         return Finding("warn", f"{differ}; pip goes by the file name", limit)
-    return Finding("ok", some(tags), limit)
+    return Finding("ok", tags, limit)
+
+
+def _differ(wheel: Wheel, spell: Callable[[str], str]) -> bool:
+    """Say whether the tags of the name and those inside differ in what is left of them."""
+    return set(map(spell, wheel.promised)) != set(map(spell, wheel.tags))
+
+
+def _never_installed(wheel: Wheel) -> dict[str, bool]:
+    """Say why pip never installs a wheel whatever its tags are."""
+    why = {}
+    if not wheel.format.startswith("1."):
+        why[f"pip does not install Wheel-Version {wheel.format or 'without a number'}"] = True
+    exact = [(int(tag[2]), int(match[1])) for tag in wheel.promised if (match := re.match(r"cp\d(\d+)-(?!abi3)", tag))]
+    if exact and not any(allows(wheel.python, each) for each in exact):
+        why[f"METADATA says Requires-Python {wheel.python}"] = True
+    return why
+
+
+CLAUSE = re.compile(r"\s*(~=|[<>=!]=|<|>)\s*(\d+)\.(\d+)(?:\.(\*|\d+))?\s*")
+
+
+def allows(requires: str, python: tuple[int, int]) -> bool:
+    """Say whether Requires-Python leaves any release of a Python; clauses of another kind exclude none."""
+    for match in filter(None, map(CLAUSE.fullmatch, requires.split(","))):
+        named, patch = (int(match[2]), int(match[3])), match[4] or ""
+        held = {
+            "<": python <= named if patch.strip("0*") else python < named,
+            "<=": python <= named,
+            "==": python == named,
+            "!=": python != named or patch != "*",
+            "~=": python == named if patch else python >= named and python[0] == named[0],
+        }
+        if not held.get(match[1], python >= named):
+            return False
+    return True
 
 
 def _promises_more(wheel: Wheel) -> bool:

@@ -220,6 +220,7 @@ class Wheel:
     folder: str = ""  # .dist-info
     format: str = "1.0"  # of the wheel itself
     links: tuple[str, ...] = ()  # members that are symbolic links
+    python: str = ""  # Requires-Python
     modes: tuple[tuple[str, int], ...] = ()  # with which rights files come, where the archive says it
 
     @property
@@ -346,6 +347,7 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
         members=tuple(read_member(archive, one, texts) for one in list_files(archive)),
         folder=folder,
         format=about.get("Wheel-Version", ""),
+        python=metadata.get("Requires-Python", ""),
         links=tuple(one.filename for one in archive.infolist() if stat.S_ISLNK(one.external_attr >> 16)),
         modes=tuple((one.filename, one.external_attr >> 16) for one in archive.infolist()),
     )

@@ -180,7 +180,8 @@ def _pythons_of(tag: str) -> tuple[str, ...]:
     number = re.sub(r"^\D+", "", python)
     if abi == "none" and len(number) > 1:
         return tuple(number + flag for flag in ("", "m", "t", "d"))
-    return (abi.removeprefix("cp"),) if abi.startswith("cp") else ("",)
+    own = abi.removeprefix("cp")
+    return (own, own.removesuffix("d")) if abi.startswith("cp") else ("",)  # one for debugging takes modules of others
 
 
 # The checks.
