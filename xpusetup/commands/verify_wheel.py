@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 
 HELPER = "helpers/inspect_wheel.py"
+SAYS = "xpusetup: "
+"""How a helper begins the line that says why it ends; in the next one is what mends that."""
 TIMEOUT_S = 900.0
 """Seconds for one wheel: a torch for Intel GPUs holds several GiB, all of which are hashed."""
 
@@ -115,8 +117,8 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
     if not path.is_file() or path.suffix != ".whl":
-        what = f"{wheel} is no wheel" if path.exists() else f"there is no wheel {wheel}"
-        raise UsageError(what, fix="name a file that ends with .whl")
+        what = f"{wheel} is a folder, and no wheel" if path.is_dir() else f"{wheel} is no wheel"
+        raise UsageError(what if path.exists() else f"there is no wheel {wheel}", fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
@@ -206,9 +208,12 @@ def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
         argv = (*helper, "--wheel", str(path), "--any-python", *words, "--out", str(out))
         output = run_process(argv, seconds=TIMEOUT_S)
         text = files.read_text(out)
-    last = next(reversed(output.err.strip().splitlines()), "") or output.why
+    lines = output.err.strip().splitlines()
+    last = lines[-1] if lines else output.why
     if output.code == UsageError.code:
         raise UsageError(last, fix="xpusetup verify-wheel --help")
+    if text is None and len(lines) > 1 and lines[-2].startswith(SAYS):
+        raise WorkFailedError(lines[-2].removeprefix(SAYS), fix=last.strip())
     if text is None:
         raise WorkFailedError(f"{path.name} was not looked at to its end: {last or 'it says nothing'}", fix="try again")
     return read_as(InspectedWheel, json.loads(text))

@@ -9,18 +9,17 @@ import sys
 import sysconfig
 from collections import Counter
 from dataclasses import replace
-from itertools import product
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.env.distributions import canonical, find_wheel
 from helperlib.env.pins import hash_file
-from helperlib.output import count, say_summary, write_json
+from helperlib.output import count, fail, say_summary, write_json
 from helperlib.wheel import libraries, runtime
-from helperlib.wheel.contents import Finding, NotAWheelError, Wanted, Wheel, read_wheel, some
+from helperlib.wheel.contents import NO_ROOM, Finding, NotAWheelError, Wanted, Wheel, read_wheel, some
 from helperlib.wheel.images import names_of
-from helperlib.wheel.libraries import arch_spellings, find_lost
+from helperlib.wheel.libraries import arch_spellings, find_broken, find_foreign, find_lost, find_unimportable, modern
 from helperlib.wheel.runtime import find_opened, find_unrequired, wrong_names
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:
         return describe_broken(path, str(error))
-    if any(find_lost(wheel)) or any(wrong_names(wheel)) or any(find_unrequired(wheel)):
+    if any(map(any, (find_lost(wheel), wrong_names(wheel), find_unrequired(wheel), find_broken(wheel)))):
         wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
     ok = not any(check["level"] in {"fail", "crash"} for check in checks)
@@ -133,7 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         machine=platform.machine(),
         any_python=options.any_python,
     )
-    document = inspect(path, wanted)
+    try:
+        document = inspect(path, wanted)
+    except OSError as error:
+        full = error.errno in NO_ROOM
+        why = "there is no room to unpack its libraries" if full else f"{error.strerror} ({error.filename})"
+        fix = "name a folder with more room: export TMPDIR=DIR" if full else "make it a file that you may read"
+        fail(f"{path.name} was not looked at: {why}", fix)
     for check in document["checks"]:
         line = f"{check['level']:5} {check['title']}: {check['seen'][:200]}"
         print(line.encode("ascii", "backslashreplace").decode())
@@ -152,57 +157,157 @@ SIGNATURES = ("RECORD", "RECORD.jws", "RECORD.p7s")
 """Files of .dist-info that RECORD gives no hash for."""
 
 
+SCHEMES = {"purelib", "platlib", "headers", "scripts", "data"}
+"""The folders of .data that installers know a place for."""
+
+
 def check_record(wheel: Wheel, _: Wanted) -> Finding:
     listed = dict(wheel.record)
     there = {member.path: member for member in wheel.members}
     bare = {path for path in there if dirname(path).endswith(".dist-info") and basename(path) in SIGNATURES}
-    common = listed.keys() & there.keys() - bare
+    hashes = Counter(path for path, _ in set(wheel.record))
+    common = {path: listed[path] for path in listed.keys() & there.keys() - bare}
+    sha256 = {path: text for path, text in common.items() if text.startswith("sha256=")}
     troubles = {
         "listed but missing": listed.keys() - there.keys(),
         "not listed": there.keys() - listed.keys() - bare,
-        "changed": {path for path in common if listed[path] != f"sha256={there[path].sha256}"},
-        "outside of the wheel": {path for path in there if path.startswith("/") or ".." in path.split("/")},
-        "twice": {path for path, count in Counter(member.path for member in wheel.members).items() if count > 1},
+        "listed without a hash": {path for path, text in common.items() if not text},
+        "listed twice, with different hashes": {path for path, count in hashes.items() if count > 1},
+        "changed": {path for path, text in sha256.items() if text != f"sha256={there[path].sha256}"},
+        **_places(wheel),
     }
-    seen = "; ".join(f"{what}: {some(paths)}" for what, paths in troubles.items() if paths)
-    pointers = {one.path for one in wheel.members if POINTER in one.found and one.size < LONGEST_POINTER}
-    if pointers and not seen:
-        return Finding("warn", f"pointers of git-lfs in place of files: {some(pointers)}", "every file, its sha256")
-    return Finding("fail" if seen else "ok", seen or f"{len(listed)} files as RECORD says", "every file, its sha256")
+    doubts = {
+        "hashed by something else than sha256, and not compared": {
+            path for path, text in common.items() if text and path not in sha256
+        },
+        "symbolic links, of which pip makes small text files": wheel.links,
+        "pointers of git-lfs in place of files": {
+            one.path for one in wheel.members if POINTER in one.found and one.size < LONGEST_POINTER
+        },
+        "programs that nobody may run, for the archive gives no right to": _programs(wheel),
+    }
+    said = [f"{what}: {some(paths)}" for what, paths in {**troubles, **doubts}.items() if paths]
+    level = "fail" if any(troubles.values()) else "warn" if said else "ok"
+    return Finding(level, "; ".join(said) or f"{len(listed)} files as RECORD says", "every file, its sha256")
+
+
+def _places(wheel: Wheel) -> dict[str, set[str]]:
+    """Give the members that installers refuse for where they are to go."""
+    counts = Counter(member.path for member in wheel.members)
+    parents = {str(parent) for path in counts for parent in PurePosixPath(path).parents}
+    data = [path.split("/") for path in counts if path.split("/")[0].endswith(".data")]
+    return {
+        "outside of the wheel": {path for path in counts if path.startswith("/") or ".." in path.split("/")},
+        "twice": {path for path, count in counts.items() if count > 1},
+        "both a file and a folder": counts.keys() & parents,
+        "in a folder that pip knows no place for": {"/".join(one) for one in data if not set(one[1:2]) & SCHEMES},
+    }
+
+
+def _programs(wheel: Wheel) -> set[str]:
+    """Give the programs that are installed without the right to run them: scripts get it from whoever installs."""
+    modes = dict(wheel.modes)
+    programs = {one.path for one in wheel.libraries if one.program and ".data/scripts/" not in one.path}
+    return {path for path in programs & modes.keys() if not modes[path] & 0o111}
 
 
 def check_version(wheel: Wheel, wanted: Wanted) -> Finding:
     file_name, file_version = wheel.file_name.split("-")[:2]
     name, version = canonical(wanted.distribution or file_name), wanted.version or file_version
-    good = canonical(wheel.name) == name == canonical(file_name) and wheel.version == version == file_version
-    seen = f"{wheel.name} {wheel.version}" + ("" if good else f" in {wheel.file_name}")
-    return Finding("ok" if good else "fail", seen, f"{name} {version}")
+    folder, _, folder_version = wheel.folder.removesuffix(".dist-info").rpartition("-")
+    limit = f"{name} {version}"
+    if not (wheel.name and wheel.version):
+        lacking = " and no ".join([*["name"] * (not wheel.name), *["version"] * (not wheel.version)])
+        return Finding("fail", f"METADATA gives no {lacking}", limit)
+    versions = all(is_same(wheel.version, each) for each in (version, file_version))
+    if not (canonical(wheel.name) == name == canonical(file_name) and versions):
+        return Finding("fail", f"{wheel.name} {wheel.version} in {wheel.file_name}", limit)
+    if wheel.folder and not (canonical(folder) == name and is_same(folder_version, version)):
+        return Finding("fail", f"its folder {wheel.folder} is that of another name or version", limit)
+    return Finding("ok", f"{wheel.name} {wheel.version}", limit)
+
+
+SPELLED = {"alpha": "a", "beta": "b", "preview": "rc", "pre": "rc", "c": "rc", "rev": "post", "r": "post"}
+"""Words in versions that stand for others."""
+
+
+def is_same(one: str, other: str) -> bool:
+    """Say whether two versions are one, however it is spelled: 1.0 and 1.0.0, 1.0.RC1 and 1.0rc1."""
+    return _spell(one) == _spell(other)
+
+
+def _spell(version: str) -> tuple[list[str], list[str]]:
+    public, _, local = version.lower().strip().removeprefix("v").partition("+")
+    words = [SPELLED.get(word, word) for word in re.findall(r"\d+|[a-z]+|[^\d.a-z_-]", public)]
+    numbers = next((index for index, word in enumerate(words) if word.isalpha()), len(words))
+    while numbers > 1 and not words[numbers - 1].strip("0") and words[numbers - 2] != "!":
+        del words[numbers - 1]
+        numbers -= 1
+    return words, re.findall(r"[\da-z]+", local)
 
 
 def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
-    """Hold the tags of the name, which is what pip goes by, against those inside and against this machine."""
-    parts = (part.split(".") for part in wheel.file_name.removesuffix(".whl").split("-")[-3:])
-    tags = ["-".join(tag) for tag in product(*parts)]
-    limit = f"fits cp{wanted.python[0]}{wanted.python[1]}{wanted.abi_flags} on {wanted.machine}"
-    differ = f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}"
-    if {_without_system(tag) for tag in tags} != {_without_system(tag) for tag in wheel.tags}:
+    """Hold the tags of the name, which is what pip goes by, against those inside, the libraries, and this machine."""
+    here = "cp{}{}".format(*wanted.python) + wanted.abi_flags
+    limit = None if wanted.any_python else f"fits {here} on {wanted.machine}"
+    tags = some(wheel.promised)
+    differ = f"the file name says {tags}, WHEEL says {some(wheel.tags) or 'nothing'}"
+    if _differ(wheel, _without_system) and not _promises_more(wheel):
         return Finding("fail", differ, limit)
-    if not (wanted.any_python or any(fits(tag, wanted) for tag in tags)):
-        return Finding("fail", some(tags), limit)
-    if set(map(_by_its_new_name, tags)) != set(map(_by_its_new_name, wheel.tags)):
+    if not (wanted.any_python or any(fits(tag, wanted) for tag in wheel.promised)):
+        return Finding("fail", tags, limit)
+    if untrue := {**_never_installed(wheel), **dict(find_foreign(wheel)), **dict(find_unimportable(wheel))}:
+        return Finding("fail" if any(untrue.values()) else "warn", f"{tags}, and {some(untrue)}", limit)
+    if _differ(wheel, modern):
         return Finding("warn", f"{differ}; pip goes by the file name", limit)
-    return Finding("ok", some(tags), None if wanted.any_python else limit)
+    return Finding("ok", tags, limit)
+
+
+def _differ(wheel: Wheel, spell: Callable[[str], str]) -> bool:
+    """Say whether the tags of the name and those inside differ in what is left of them."""
+    return set(map(spell, wheel.promised)) != set(map(spell, wheel.tags))
+
+
+def _never_installed(wheel: Wheel) -> dict[str, bool]:
+    """Say why pip never installs a wheel whatever its tags are."""
+    why = {}
+    if not wheel.format.startswith("1."):
+        why[f"pip does not install Wheel-Version {wheel.format or 'without a number'}"] = True
+    exact = [(int(tag[2]), int(match[1])) for tag in wheel.promised if (match := re.match(r"cp\d(\d+)-(?!abi3)", tag))]
+    if exact and not any(allows(wheel.python, each) for each in exact):
+        why[f"METADATA says Requires-Python {wheel.python}"] = True
+    return why
+
+
+CLAUSE = re.compile(r"\s*(~=|[<>=!]=|<|>)\s*(\d+)\.(\d+)(?:\.(\*|\d+))?\s*")
+
+
+def allows(requires: str, python: tuple[int, int]) -> bool:
+    """Say whether Requires-Python leaves any release of a Python; clauses of another kind exclude none."""
+    for match in filter(None, map(CLAUSE.fullmatch, requires.split(","))):
+        named, patch = (int(match[2]), int(match[3])), match[4] or ""
+        held = {
+            "<": python <= named if patch.strip("0*") else python < named,
+            "<=": python <= named,
+            "==": python == named,
+            "!=": python != named or patch != "*",
+            "~=": python == named if patch else python >= named and python[0] == named[0],
+        }
+        if not held.get(match[1], python >= named):
+            return False
+    return True
+
+
+def _promises_more(wheel: Wheel) -> bool:
+    """Say whether the name differs only in that it promises any ABI of the interpreter that WHEEL names."""
+    anyhow = {re.sub(r"^(\w+)-\w+-", r"\1-none-", _without_system(tag)) for tag in wheel.tags}
+    return all("-none-" in tag for tag in wheel.promised) and set(map(_without_system, wheel.promised)) == anyhow
 
 
 def _without_system(tag: str) -> str:
-    """Give a tag without the C library that it promises: publishers change that in the name alone."""
+    """Give a tag without the C library or macOS that it promises: publishers change that in the name alone."""
+    tag = re.sub(r"-macosx_\d+_\d+_(\w+)$", r"-macosx_\1", tag)
     return re.sub(r"-(?:many)?linux(?:[a-z\d]*(?:_\d+_\d+)?)?_(\w+)$", r"-linux_\1", tag)
-
-
-def _by_its_new_name(tag: str) -> str:
-    for old, new in (("manylinux1_", "manylinux_2_5_"), ("manylinux2010_", "manylinux_2_12_")):
-        tag = tag.replace(old, new)
-    return tag.replace("manylinux2014_", "manylinux_2_17_")
 
 
 def fits(tag: str, wanted: Wanted) -> bool:
@@ -261,7 +366,7 @@ CHECKS = (
         "tags",
         check_tags,
         "pip installs a wheel only where one of its tags fits the interpreter and the machine.",
-        "build it with the interpreter that is to use it",
+        "build it with the interpreter that is to use it, on its machine",
     ),
     Check(
         "wheel.requires",

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 
 MAGIC = b"\x7fELF"
-LOAD, DYNAMIC = 1, 2
+LOAD, DYNAMIC, INTERPRETER, STACK = 1, 2, 3, 0x6474E551
+RUNS = 1
+"""The flag of a segment whose bytes may be run as code."""
 NEEDED, STRTAB, SYMTAB, STRSZ, SONAME, RPATH, RUNPATH = 1, 5, 6, 10, 14, 15, 29
 HASH, GNU_HASH, VERDEF, VERNEED, VERSYM = 4, 0x6FFFFEF5, 0x6FFFFFFC, 0x6FFFFFFE, 0x6FFFFFF0
 DYNSYM = 11
@@ -37,6 +39,30 @@ OWN = 2
 
 class NotElfError(ValueError):
     """The file is no ELF file of 64 bits, little-endian, or its tables point outside of it."""
+
+
+BROKEN = "it was cut off or is broken: its tables point outside of it"
+READ = b"\2\1"
+"""What says of an ELF file that it is of 64 bits and little-endian."""
+MACHINES = {
+    3: (b"\1\1", "i686"),
+    21: (READ, "ppc64le"),
+    62: (READ, "x86_64"),
+    183: (READ, "aarch64"),
+    243: (READ, "riscv64"),
+    22: (b"\2\2", "s390x"),
+    40: (b"\1\1", "armv7l"),
+    258: (READ, "loongarch64"),
+}
+"""The processors of machines on which Python runs, as tags of wheels call them; others are those of devices."""
+
+
+def machine_of(head: bytes) -> str:
+    """Tell by its first bytes for which processor an ELF file is; nothing of one that is a device's."""
+    number = int.from_bytes(head[18:20], "big" if head[5:6] == b"\2" else "little")
+    usual, name = MACHINES.get(number, (b"", ""))
+    bits, order = ("32", "64")[head[4:5] == b"\2"], (", big-endian" if head[5:6] == b"\2" else "")
+    return name if head[4:6] == usual or not name else f"{name} with {bits} bits{order}"
 
 
 def ends_early(path: Path) -> bool:
@@ -76,6 +102,7 @@ class Asked(NamedTuple):
 @dataclass(frozen=True)
 class Segment:
     kind: int
+    flags: int
     offset: int
     address: int
     size: int
@@ -86,19 +113,35 @@ class Elf:
 
     def __init__(self, data: Buffer) -> None:
         self.data = data
-        if data[:4] != MAGIC or data[4:6] != b"\2\1":
+        if data[:4] != MAGIC or data[4:6] != READ:
             raise NotElfError("no ELF file of 64 bits, little-endian")
         try:
             self._read_header()
             self._read_dynamic()
         except (struct.error, UnicodeDecodeError) as error:
-            raise NotElfError(f"its tables point outside of it: {error}") from error
+            raise NotElfError(BROKEN) from error
 
     def _read_header(self) -> None:
         _, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, *sections = HEADER.unpack_from(self.data)
         rows = (SEGMENT.unpack_from(self.data, phoff + number * phsize) for number in range(phnum))
-        self.segments = tuple(Segment(row[0], row[2], row[3], row[5]) for row in rows)
+        self.segments = tuple(Segment(row[0], row[1], row[2], row[3], row[5]) for row in rows)
         self._sections = (shoff, *sections)
+        whole = max((one.offset + one.size for one in self.segments if one.kind == LOAD), default=0)
+        if whole > len(self.data):
+            raise NotElfError(f"it was cut off: {len(self.data)} of at least {whole} bytes are there")
+
+    def lacks_sections(self) -> bool:
+        """Say whether the table of its sections lies beyond its end: it can be loaded, and was cut off all the same."""
+        offset, size, count, _ = self._sections
+        return bool(offset + size * count > len(self.data))
+
+    def is_program(self) -> bool:
+        """Say whether it is started, not loaded: it names the loader that is to start it."""
+        return any(one.kind == INTERPRETER for one in self.segments)
+
+    def wants_runnable_stack(self) -> bool:
+        """Say whether it asks for a stack whose bytes may be run as code."""
+        return any(one.kind == STACK and one.flags & RUNS for one in self.segments)
 
     def _read_dynamic(self) -> None:
         segment = next((each for each in self.segments if each.kind == DYNAMIC), None)
@@ -112,6 +155,8 @@ class Elf:
                 if tag == 0:
                     break
                 self.tags.append((tag, value))
+            if size and not self.value(STRTAB):
+                raise NotElfError("what the loader needs to know of it is missing: its dynamic segment is empty")
         self._strings = self.offset_of(self.value(STRTAB))
 
     def value(self, tag: int) -> int:
@@ -182,7 +227,7 @@ class Elf:
         """Give how many dynamic symbols there are: by its section, else by the tables that find them by name."""
         if not self.value(SYMTAB):
             return 0
-        rows = (row for row in self._section_rows() if row[1] == DYNSYM)
+        rows = (row for row in ([] if self.lacks_sections() else self._section_rows()) if row[1] == DYNSYM)
         if (row := next(rows, None)) is not None:
             return int(row[5] // SYMBOL.size)
         if self.value(HASH):

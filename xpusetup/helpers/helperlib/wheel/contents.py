@@ -4,22 +4,40 @@ from __future__ import annotations
 
 import base64
 import csv
+import errno
 import hashlib
 import lzma
 import mmap
 import re
+import stat
 import struct
 import tempfile
 import zipfile
 import zlib
-from dataclasses import dataclass
-from email.parser import BytesHeaderParser
+from dataclasses import dataclass, replace
+from email.parser import HeaderParser
 from functools import partial
+from itertools import product
+from posixpath import basename
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from helperlib.elf.file import MAGIC, NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError
+from helperlib.elf.file import (
+    BROKEN,
+    MAGIC,
+    NEEDED,
+    READ,
+    RPATH,
+    RUNPATH,
+    SONAME,
+    SYMBOL,
+    SYMTAB,
+    Elf,
+    NotElfError,
+    machine_of,
+)
 from helperlib.elf.loader import split_path
 from helperlib.env.pins import hash_file
+from helperlib.output import render_size
 from helperlib.wheel.images import Targets, numbers_of, read_lists, read_targets
 
 if TYPE_CHECKING:
@@ -34,11 +52,17 @@ if TYPE_CHECKING:
 NEW_STRINGS = re.compile(rb"__cxx11|B5cxx11")
 OLD_STRINGS = re.compile(rb"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)")
 """Mangled std::string before C++11: its members, and functions that take a reference to one."""
+OF_STD = re.compile(rb"_Z(?:GTt)?(?:T[VTIS]|GV|T[hv][\dn_]+_)?(?:N[VKrRO]*)?S[tabsiod]")
+"""Names of the standard library itself. A newer gcc on an old system puts those of both ABIs into what it links."""
+OTHER_CODE = {".nv_fatbin": "NVIDIA", "__nv_relfatbin": "NVIDIA", ".hip_fatbin": "AMD"}
+"""Sections with device code that is for no Intel GPU, and for whose it is."""
 DEVICE_IMAGES = re.compile(r"__CLANG_OFFLOAD_BUNDLE__|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries")
 """Names that LLVM's and Intel's linkers give to sections with device code."""
 REGISTERS = b"__sycl_register_lib"
 """What a library with device code calls when it is loaded: without it the SYCL runtime knows of none."""
 SYMBOL_VERSION = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d[\d.]*)")
+FIRST_WITH = {"GLIBC_ABI_DT_RELR": "GLIBC_2.36"}
+"""Nodes that name no version, and the one that brought them: glibc looks whether it has them before it loads."""
 
 
 NO_TARGETS = Targets()
@@ -59,38 +83,66 @@ class Library:
     new_strings: int = 0
     old_strings: int = 0
     size: int = 0
+    others: frozenset[str] = frozenset()  # whose GPUs it has code for, beside Intel's
+    cut: bool = False  # the table of its sections is cut off
+    runnable_stack: bool = False
+    program: bool = False
 
 
 def read_library(path: str, file: IO[bytes]) -> Library:
     """Read an ELF file. Raises NotElfError for one that cannot be read."""
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
-            elf = Elf(data)
-            names = elf.strings().split(b"\0")
-            images = tuple(section.name for section in elf.sections() if DEVICE_IMAGES.search(section.name))
-            return Library(
-                path=path,
-                soname=next(iter(elf.texts(SONAME)), None),
-                needed=elf.texts(NEEDED),
-                rpath=split_path(elf.texts(RPATH)),
-                runpath=split_path(elf.texts(RUNPATH)),
-                images=images,
-                registers=REGISTERS in names,
-                targets=read_targets(elf) if images else NO_TARGETS,
-                lists=read_lists(elf) if images or "xpu" in path else frozenset(),
-                floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
-                new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
-                old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
-                size=len(data),
-            )
+            return _read_elf(path, Elf(data))
         except struct.error as error:
-            raise NotElfError(f"its tables point outside of it: {error}") from error
+            raise NotElfError(BROKEN) from error
+
+
+def _read_elf(path: str, elf: Elf) -> Library:
+    cut = elf.lacks_sections()
+    sections = () if cut else tuple(section.name for section in elf.sections())
+    images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
+    new, old = count_strings(elf)
+    return Library(
+        path=path,
+        soname=next(iter(elf.texts(SONAME)), None),
+        needed=elf.texts(NEEDED),
+        rpath=split_path(elf.texts(RPATH)),
+        runpath=split_path(elf.texts(RUNPATH)),
+        images=images,
+        registers=b"\0" + REGISTERS + b"\0" in elf.strings(),
+        targets=read_targets(elf) if images else NO_TARGETS,
+        lists=read_lists(elf) if images or ("xpu" in path and not cut) else frozenset(),
+        floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
+        new_strings=new,
+        old_strings=old,
+        size=len(elf.data),
+        others=frozenset(OTHER_CODE[name] for name in sections if name in OTHER_CODE),
+        cut=cut,
+        runnable_stack=elf.wants_runnable_stack(),
+        program=elf.is_program() and not LIBRARY.search(basename(path)),
+    )
+
+
+def count_strings(elf: Elf) -> tuple[int, int]:
+    """Count the names that tell the C++ ABI, new and old: what it asks others for, and what is not of C++ itself."""
+    strings = elf.strings()
+    if not (NEW_STRINGS.search(strings) or b"Ss" in strings):
+        return 0, 0
+    start = elf.offset_of(elf.value(SYMTAB))
+    table = elf.data[start : start + elf.count_symbols() * SYMBOL.size]
+    counts = [0, 0]
+    for place, _, _, section, _, _ in SYMBOL.iter_unpack(table):
+        name = strings[place : strings.find(b"\0", place)]
+        for number, pattern in enumerate((NEW_STRINGS, OLD_STRINGS)):
+            counts[number] += bool(pattern.search(name)) and not (section and OF_STD.match(name))
+    return counts[0], counts[1]
 
 
 def highest_versions(names: list[str]) -> dict[str, str]:
     """Give the newest version of each kind (GLIBC, GLIBCXX, CXXABI) among the names of symbol versions."""
     highest: dict[str, str] = {}
-    for match in filter(None, map(SYMBOL_VERSION.fullmatch, names)):
+    for match in filter(None, (SYMBOL_VERSION.fullmatch(FIRST_WITH.get(name, name)) for name in names)):
         kind, version = match.groups()
         highest[kind] = max(highest.get(kind, "0"), version, key=numbers_of)
     return highest
@@ -103,6 +155,11 @@ IN_MEMORY = 8 << 20
 """An ELF file beyond this size is read from a temporary file."""
 LARGEST_TEXT = 64 << 20
 """METADATA and RECORD beyond this size are none: torch's RECORD has 2 MB."""
+BOMB = 200
+"""So many times its size no wheel is when it is unpacked: of two hundred published ones none is ten times."""
+BOMB_FROM = 2 << 30
+"""Bytes that are always unpacked, however small the wheel is."""
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -132,6 +189,9 @@ class Member:
     mapped: frozenset[str] = frozenset()  # found in a compiler option that takes this very text out of the results
     library: Library | None = None
     trouble: str | None = None
+    machine: str = ""  # of an ELF file: the processor that it is for
+    unread: str = ""  # of a sound library: whose it is that none is read of
+    instead: str = ""  # what it is, where its name is that of a library
 
 
 class Opened(NamedTuple):
@@ -157,6 +217,17 @@ class Wheel:
     record: tuple[tuple[str, str], ...]
     members: tuple[Member, ...]
     opened: tuple[Opened, ...] = ()
+    folder: str = ""  # .dist-info
+    format: str = "1.0"  # of the wheel itself
+    links: tuple[str, ...] = ()  # members that are symbolic links
+    python: str = ""  # Requires-Python
+    modes: tuple[tuple[str, int], ...] = ()  # with which rights files come, where the archive says it
+
+    @property
+    def promised(self) -> tuple[str, ...]:
+        """Give the tags of its file name, which are what installers go by."""
+        parts = (part.split(".") for part in self.file_name.removesuffix(".whl").split("-")[-3:])
+        return tuple("-".join(tag) for tag in product(*parts))
 
     @property
     def libraries(self) -> tuple[Library, ...]:
@@ -226,24 +297,47 @@ def list_files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
     if not FILE_NAME.fullmatch(path.name):
-        raise NotAWheelError(f"{path.name} is no name of a wheel")
+        known = "NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
+        raise NotAWheelError(f"{path.name} is no name of a wheel, and pip takes none without: {known}")
     try:
         with zipfile.ZipFile(path) as archive:
             return _read_archive(path, archive, texts)
+    except UnicodeDecodeError as error:
+        raise NotAWheelError(f"{path.name} cannot be read: its RECORD, or a name in it, is not in UTF-8") from error
     except UNREADABLE as error:
-        raise NotAWheelError(f"{path.name} cannot be read: {error}") from error
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            raise
+        raise NotAWheelError(f"{path.name} cannot be read: {_no_archive(path) or error}") from error
+
+
+def _no_archive(path: Path) -> str:
+    """Say what a file is that is no whole archive; empty where it is one."""
+    if zipfile.is_zipfile(path):
+        return ""
+    with path.open("rb") as file:
+        head = file.read(64)
+    known = {
+        b"PK": "it was cut off: the list of its files, which is at the end, is missing",
+        b"<": "it is a page of HTML or XML, such as a server gives with an error",
+        b"version https://git-lfs": "it is a pointer of Git LFS: git lfs pull",
+    }
+    said = (text for begin, text in known.items() if head.lstrip().startswith(begin))
+    return next(said, "it is no zip archive" if head else "it is empty")
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
     folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
     if len(folders) != 1:
         raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
+    size, whole = path.stat().st_size, sum(one.file_size for one in archive.infolist())
+    if whole > max(BOMB * size, BOMB_FROM):
+        raise NotAWheelError(f"{path.name} would grow from {render_size(size)} to {render_size(whole)}: not unpacked")
     folder = folders.pop()
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
     record = csv.reader(_read_small(archive, f"{folder}/RECORD").decode().splitlines())
     return Wheel(
         file_name=path.name,
-        size=path.stat().st_size,
+        size=size,
         sha256=hash_file(path),
         name=metadata.get("Name", ""),
         version=metadata.get("Version", ""),
@@ -251,11 +345,17 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
         requires=tuple(metadata.get_all("Requires-Dist", [])),
         record=tuple((row[0], row[1] if len(row) > 1 else "") for row in record if row),
         members=tuple(read_member(archive, one, texts) for one in list_files(archive)),
+        folder=folder,
+        format=about.get("Wheel-Version", ""),
+        python=metadata.get("Requires-Python", ""),
+        links=tuple(one.filename for one in archive.infolist() if stat.S_ISLNK(one.external_attr >> 16)),
+        modes=tuple((one.filename, one.external_attr >> 16) for one in archive.infolist()),
     )
 
 
 def _headers(archive: zipfile.ZipFile, name: str) -> Message:
-    return BytesHeaderParser().parsebytes(_read_small(archive, name))
+    """Read headers as text: those of METADATA are in UTF-8, and what is not stands for itself."""
+    return HeaderParser().parsestr(_read_small(archive, name).decode("utf-8", "replace"))
 
 
 def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -270,23 +370,59 @@ def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[str, ...]) -> Member:
-    scanner, digest = Scanner(texts), hashlib.sha256()
+    scanner, digest, head = Scanner(texts), hashlib.sha256(), b""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as copy:
         try:
             with archive.open(info) as stream:
                 for chunk in iter(partial(stream.read, 1 << 20), b""):
+                    head = head or chunk[:64]
                     digest.update(chunk)
                     scanner.feed(chunk)
                     if copy.tell() or chunk.startswith(MAGIC):
                         copy.write(chunk)
         except UNREADABLE as error:
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise
             return Member(info.filename, trouble=f"cannot be read: {error}")
         scanner.feed(b"")
-        library, trouble = None, None
-        try:
-            library = read_library(info.filename, copy) if copy.tell() else None
-        except NotElfError as error:
-            trouble = f"is no ELF file that can be read: {error}"
+        member = _look(info, head, copy)
     sha256 = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
     found, mapped = frozenset(scanner.found), frozenset(scanner.mapped)
-    return Member(info.filename, info.file_size, sha256, found, mapped, library, trouble)
+    return replace(member, size=info.file_size, sha256=sha256, found=found, mapped=mapped)
+
+
+# What a file is by its first bytes.
+
+
+LIBRARY = re.compile(r"\.so(\.\d+)*$")
+SCRIPT = re.compile(rb"/\* GNU ld|(?:INPUT|GROUP|OUTPUT_FORMAT) *\(")
+OF_SYSTEMS = {
+    **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "is a library of macOS"),
+    b"MZ": "is a library of Windows",
+    b"!<arch>\n": "is a static library",
+}
+LINKER_SCRIPT = "is a text for the linker, which nothing can load"
+
+
+def _look(info: zipfile.ZipInfo, head: bytes, copy: IO[bytes]) -> Member:
+    """Read an ELF file; of what has the name of a library and is none, say what it is."""
+    name = info.filename
+    if not head.startswith(MAGIC):
+        return Member(name, instead=_instead(info, head) if LIBRARY.search(basename(name)) else "")
+    machine = machine_of(head)
+    if machine and head[4:6] != READ:
+        return Member(name, machine=machine, unread=machine)
+    try:
+        return Member(name, machine=machine, library=read_library(name, copy))
+    except NotElfError as error:
+        return Member(name, machine=machine, trouble=f"is no ELF file that can be read: {error}")
+
+
+def _instead(info: zipfile.ZipInfo, head: bytes) -> str:
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "is a symbolic link, of which pip makes a small text file"
+    if not head:
+        return "is empty"
+    if SCRIPT.search(head):
+        return LINKER_SCRIPT
+    return next((said for mark, said in OF_SYSTEMS.items() if head.startswith(mark)), "is no library")

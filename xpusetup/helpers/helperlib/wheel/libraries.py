@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import count
-from helperlib.wheel.contents import Finding, some
+from helperlib.wheel.contents import LINKER_SCRIPT, Finding, some
 from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
-from helperlib.wheel.runtime import is_loaded, opens, wrong_names
+from helperlib.wheel.runtime import is_loaded, of_driver, opens, wrong_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from helperlib.wheel.contents import Library, Opened, Wanted, Wheel
 
@@ -59,8 +59,8 @@ def find_lost(wheel: Wheel) -> Iterator[Lost]:
     for one in wheel.libraries:
         for name in sorted(set(one.needed)):
             if name in loading.places and not loading.finds(one, name):
-                alone = (one.path, name) in loading.stuck
-                if alone or one.path not in loading.reached:
+                alone = (one.path, name) in loading.stuck and not of_driver(name)
+                if (one.path, name) in loading.stuck or one.path not in loading.reached:
                     yield Lost(one.path, name, _opener(wheel, name), alone)
 
 
@@ -125,12 +125,73 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
     return {normpath(join(dirname(installed(path)), ORIGIN.sub("", folder))) for path, folder in found}
 
 
+# What a wheel holds that the tags of its name do not promise: libraries of other machines, modules of other Pythons.
+
+
+OF_TAG = re.compile(r"linux.*?_(x86_64|aarch64|i686|ppc64le|s390x|riscv64|loongarch64|armv\d)\w*$")
+MODULE = re.compile(r"(.+?)\.(?:cpython-(\d+[a-z]*)(?:-(\w+)-[\w-]+)?|(abi3))?\.?so")
+
+
+def find_foreign(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+    """Give what is for another machine than the tags say; with each, whether something loads it, or all is."""
+    found = [match[1] for match in map(OF_TAG.search, wheel.promised) if match]
+    machines = {"armv7l" if name.startswith("armv") else name for name in found}
+    files = [one for one in wheel.members if one.machine and ".so" in basename(one.path)]
+    right = {basename(one.path) for one in files if one.machine in machines}
+    needed = {name for one in wheel.libraries for name in one.needed}
+    if not files or any(tag.endswith("-any") for tag in wheel.promised):
+        if files:
+            kinds = {one.machine for one in files}
+            yield f"{some([basename(one.path) for one in files])} are for Linux on {some(kinds)} alone", False
+    elif machines:
+        for one in files:
+            if one.machine not in machines and basename(one.path) not in right:
+                yield f"{basename(one.path)} is for {one.machine}", not right or is_loaded(one.path, needed, wheel)
+    elif (systems := {tag for tag in wheel.promised if "-win" in tag or "-macosx" in tag}) and not _others(wheel):
+        yield f"{some([basename(one.path) for one in files])} are for Linux, not for {some(systems)}", True
+
+
+def _others(wheel: Wheel) -> bool:
+    """Say whether there are libraries of another system than Linux."""
+    return any(one.instead or splitext(one.path)[1] in FOREIGN for one in wheel.members)
+
+
+def find_unimportable(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+    """Give the modules that no Python of the tags finds by their names; with each, whether those are all of them."""
+    pythons = {python for tag in wheel.promised for python in _pythons_of(tag)}
+    machines = {match[1] for match in map(OF_TAG.search, wheel.promised) if match}
+    stems: dict[str, list[tuple[str, bool]]] = {}
+    for one in wheel.members:
+        if match := MODULE.fullmatch(basename(one.path)):
+            python, machine = match[2] or "", match[3] or ""
+            good = not python or python in pythons
+            good = good and (machine not in {"x86_64", "aarch64"} or not machines or machine in machines)
+            stems.setdefault(join(dirname(one.path), match[1]), []).append((one.path, good))
+    lost = [rows[0][0] for rows in stems.values() if not any(good for _, good in rows)]
+    if lost:
+        exact = all(pythons)
+        names = some([basename(path) for path in lost])
+        yield f"only the Python that is named in it imports {names}", exact and len(lost) == len(stems)
+
+
+def _pythons_of(tag: str) -> tuple[str, ...]:
+    """Give the one interpreter that a tag is for, as its modules name it; an empty name where it is for several."""
+    python, abi, _ = tag.split("-")
+    number = re.sub(r"^\D+", "", python)
+    if abi == "none" and len(number) > 1:
+        return tuple(number + flag for flag in ("", "m", "t", "d"))
+    own = abi.removeprefix("cp")
+    return (own, own.removesuffix("d")) if abi.startswith("cp") else ("",)  # one for debugging takes modules of others
+
+
 # The checks.
 
 
 FOREIGN = {".pyd": "Windows", ".dll": "Windows", ".dylib": "macOS"}
 """Endings of libraries that are not read, and whose they are."""
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
+LEGACY = {"manylinux1_": "manylinux_2_5_", "manylinux2010_": "manylinux_2_12_", "manylinux2014_": "manylinux_2_17_"}
+"""Old names of tags, and what each stands for."""
 
 
 def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -155,8 +216,12 @@ def _say_none(wheel: Wheel) -> str:
 
 
 def _systems(wheel: Wheel) -> set[str]:
-    """Give the systems whose libraries are in a wheel and are not read: on macOS modules end like those of Linux."""
+    """Give the systems and processors whose libraries are in a wheel and are not read.
+
+    On macOS modules end like those of Linux.
+    """
     found = {FOREIGN[ending] for one in wheel.members if (ending := splitext(one.path)[1]) in FOREIGN}
+    found |= {one.unread for one in wheel.members if one.unread}
     return found | ({"macOS"} if any("macosx" in tag for tag in wheel.tags) else set())
 
 
@@ -194,15 +259,16 @@ def arch_spellings(arch: str) -> tuple[str, ...]:
 
 def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
     """Hold the GPUs that device images are for against those that were asked for; without images, what texts say."""
-    ours = [one for one in wheel.libraries if one.targets.images or "xpu" in basename(one.path)]
+    ours = [one for one in wheel.libraries if one.images or one.targets.images or "xpu" in basename(one.path)]
     versions = {version for one in ours for version in one.targets.versions}
     trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
     if versions:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
         return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
     if not wanted.arch:
-        none = "no list of GPUs was asked for, and no device image is in it" if wheel.libraries else _say_none(wheel)
-        return Finding("info", trouble or none)
+        return Finding("info", trouble or (_say_code(wheel) if wheel.libraries else _say_none(wheel)))
+    if not wheel.libraries:
+        return Finding("warn", _say_none(wheel), wanted.arch)
     if ours and not has_code(ours):
         level = "warn" if wanted.host_alone else "fail"
         return Finding(level, "no device code, whatever list a library names", wanted.arch)
@@ -211,6 +277,18 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
         seen = f"nothing was compiled ahead of time: all its device code is SPIR-V ({some(bundles)})"
         return Finding("fail", seen, wanted.arch)
     return _judge_texts(wheel, wanted.arch, trouble)
+
+
+def _say_code(wheel: Wheel) -> str:
+    """Say what device code is in a wheel that has no image for a GPU of Intel's."""
+    kinds: dict[str, set[str]] = {}
+    for one in wheel.libraries:
+        spirv = {"SPIR-V, compiled when it is first used"} if any("spir64" in name for name in one.images) else set()
+        for kind in spirv | {f"code for GPUs of {whose}" for whose in one.others}:
+            kinds.setdefault(kind, set()).add(basename(one.path))
+    there = "; ".join(f"{kind}: {some(files)}" for kind, files in sorted(kinds.items()))
+    asked = "no list of GPUs was asked for, and no image for one of Intel's is in it"
+    return f"{asked}; {there}" if there else f"{asked}, nor other device code that is known"
 
 
 def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> Finding:
@@ -236,16 +314,33 @@ def _judge_texts(wheel: Wheel, arch: str, trouble: str) -> Finding:
 
 
 def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Say which C++ ABI libraries have, each by most of its names; those of torch decide where there are any."""
     of_torch = [one for one in wheel.libraries if basename(one.path).startswith(("libc10", "libtorch"))]
-    chosen = of_torch or wheel.libraries
+    chosen = [one for one in of_torch or wheel.libraries if not basename(one.path).startswith("libstdc++")]
     new, old = sum(one.new_strings for one in chosen), sum(one.old_strings for one in chosen)
-    if new == old == 0 and wanted.abi is None:
-        return Finding("info", "no symbol with std::string: either C++ ABI" if wheel.libraries else _say_none(wheel))
+    limit = None if wanted.abi is None else str(wanted.abi)
+    if new == old == 0:
+        none = "no symbol with std::string: either C++ ABI" if wheel.libraries else _say_none(wheel)
+        return Finding("info" if wanted.abi is None else "warn", none, limit)
     abi = None if new == old else int(new > old)
     seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
-    if wanted.abi is None or abi is None:
-        return Finding("info" if wanted.abi is None else "warn", seen, None if wanted.abi is None else str(wanted.abi))
-    return Finding("ok" if abi == wanted.abi else "fail", seen, str(wanted.abi))
+    of = {kind: {basename(one.path) for one in chosen if _abi_of(one) == kind} for kind in (0, 1)}
+    if mixed := bool(of[0] and of[1]):
+        seen = f"both C++ ABIs: the new one in {some(of[1])}, the old one in {some(of[0])}"
+    if wanted.abi is None:
+        return Finding("info", seen)
+    others = any(_abi_of(one) == 1 - wanted.abi and (of_torch or _is_bound(one)) for one in chosen)
+    level = "fail" if others else "warn" if mixed or abi is None else "ok" if abi == wanted.abi else "fail"
+    return Finding(level, seen, limit)
+
+
+def _abi_of(one: Library) -> int | None:
+    return None if one.new_strings == one.old_strings else int(one.new_strings > one.old_strings)
+
+
+def _is_bound(one: Library) -> bool:
+    """Say whether a library is linked to torch."""
+    return any(name.startswith(("libc10", "libtorch")) for name in one.needed)
 
 
 def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -255,15 +350,29 @@ def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
     missing = [want for want in wanted.needed if not any(fnmatch(name, want) for name in foreign | ours)]
     misnamed = list(wrong_names(wheel))
     stuck = [text for text, loaded in misnamed if not loaded]
-    broken = [f"{member.path} {member.trouble}" for member in wheel.members if member.trouble]
+    broken = dict(find_broken(wheel))
     if missing or misnamed or broken:
         texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
         texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
-        return Finding("fail" if missing or stuck else "warn", "; ".join(texts), limit)
+        return Finding("fail" if missing or stuck or any(broken.values()) else "warn", "; ".join(texts), limit)
     if not wheel.libraries and not wanted.needed:
         return Finding("info", _say_none(wheel))
     seen = f"{count(len(wheel.libraries), 'ELF file')}; needed from outside: {some(foreign, 40) or 'nothing'}"
     return Finding("ok" if wanted.needed else "info", seen, limit)
+
+
+def find_broken(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+    """Give the files that are called as a library is and are no whole one; with each, whether something loads it."""
+    needed = {name for one in wheel.libraries for name in one.needed}
+    linux = any("linux" in tag or tag.endswith("-any") for tag in wheel.promised)
+    for one in wheel.members:
+        loaded = is_loaded(one.path, needed, wheel)
+        if one.trouble:
+            yield f"{one.path} {one.trouble}", loaded
+        elif one.instead and linux and (loaded or one.instead != LINKER_SCRIPT):
+            yield f"{one.path} {one.instead}", loaded
+        elif one.library and one.library.cut:
+            yield f"{one.path} was cut off: the table of its sections is missing", False
 
 
 def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -287,23 +396,60 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     return Finding(level, "; ".join(seen), "$ORIGIN, and all that is in the wheel found")
 
 
+LIBSTDCXX = {(2, 5): "3.4.8", (2, 12): "3.4.13", (2, 17): "3.4.19", (2, 24): "3.4.22", (2, 27): "3.4.24"}
+LIBSTDCXX |= {(2, 31): "3.4.28", (2, 34): "3.4.29", (2, 35): "3.4.30", (2, 39): "3.4.33"}
+"""The newest GLIBCXX of the oldest systems with a glibc, as the policies of the manylinux tags have it."""
+
+
 def check_floor(wheel: Wheel, _: Wanted) -> Finding:
-    highest: dict[str, tuple[tuple[int, ...], str]] = {}
-    for one in wheel.libraries:
-        for kind, text in one.floor:
-            found = (numbers_of(text), f"{kind} {text} ({basename(one.path)})")
-            highest[kind] = max(highest.get(kind, found), found)
+    """Say which versions of system libraries it needs, and hold them against what the tags of its name promise."""
+    if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.promised)]:
+        return Finding("fail", some(foreign), some(wheel.promised))
+    highest = _highest(wheel)
     seen = ", ".join(text for _, text in highest.values()) or (
         "needs no versions of system libraries" if wheel.libraries else _say_none(wheel)
     )
-    if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.tags)]:
-        return Finding("fail", some(foreign), some(wheel.tags))
-    promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, wheel.tags) if match]
-    if promised and "GLIBC" in highest and highest["GLIBC"][0][:2] > max(promised):
-        return Finding("warn", f"more than the tag says: {seen}", "glibc {}.{}".format(*max(promised)))
-    plain = "GLIBC" in highest and any("-linux_" in tag for tag in wheel.tags)
-    best = f"; manylinux_{'_'.join(map(str, highest['GLIBC'][0][:2]))} at best" if plain else ""
-    return Finding("info", seen + best)
+    needs = {kind: numbers for kind, (numbers, _) in highest.items()}
+    if any(basename(one.path).startswith("libstdc++") for one in wheel.libraries):
+        needs = {kind: numbers for kind, numbers in needs.items() if kind == "GLIBC"}
+    stack = {basename(one.path) for one in wheel.libraries if one.runnable_stack}
+    refused = f"; glibc from 2.41 on does not load {some(stack)}: an executable stack is asked for" if stack else ""
+    names = [modern(tag) for tag in wheel.promised]
+    promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, names) if match]
+    has = {"GLIBC": min(promised), "GLIBCXX": _libstdcxx_of(min(promised))} if promised else {}
+    if over := [highest[kind][1] for kind, most in has.items() if needs.get(kind, ())[: len(most)] > most]:
+        limit = ", ".join(f"{kind} {'.'.join(map(str, most))}" for kind, most in has.items())
+        return Finding("warn", f"more than the tag says: {', '.join(over)}; it needs {seen}{refused}", limit)
+    plain = "GLIBC" in needs and any("-linux_" in name for name in names)
+    best = f"; manylinux_{'_'.join(map(str, _best(needs)))} at best" if plain else ""
+    return Finding("warn" if stack else "info", seen + best + refused)
+
+
+def _highest(wheel: Wheel) -> dict[str, tuple[tuple[int, ...], str]]:
+    """Give the newest version of each system library that is needed, in numbers, and by whom."""
+    found: dict[str, tuple[tuple[int, ...], str]] = {}
+    for one in wheel.libraries:
+        for kind, text in one.floor:
+            here = (numbers_of(text), f"{kind} {text} ({basename(one.path)})")
+            found[kind] = max(found.get(kind, here), here)
+    return dict(sorted(found.items()))
+
+
+def modern(tag: str) -> str:
+    """Give a tag by the name that says which glibc it promises."""
+    for old, new in LEGACY.items():
+        tag = tag.replace(old, new)
+    return tag
+
+
+def _libstdcxx_of(glibc: tuple[int, ...]) -> tuple[int, ...]:
+    return numbers_of(next((text for known, text in reversed(LIBSTDCXX.items()) if known <= glibc), "3.4.8"))
+
+
+def _best(needs: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Give the oldest glibc beside which everything is that is needed."""
+    enough = [known for known, text in LIBSTDCXX.items() if numbers_of(text) >= needs.get("GLIBCXX", ())]
+    return max(needs["GLIBC"][:2], next(iter(enough), max(LIBSTDCXX)))
 
 
 def _of_other_family(one: Library, tags: Collection[str]) -> Iterator[str]:

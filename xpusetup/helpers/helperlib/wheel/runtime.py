@@ -277,6 +277,7 @@ SYSTEM = (
     *(
         "ld-linux*.so.*",
         "libc.musl-*.so.1",
+        "libc.so",  # musl by the name that its own linker gives it
         "libc.so.6",
         "libm.so.6",
         "libdl.so.2",
@@ -296,6 +297,8 @@ OF_DRIVER = (
     "libnvidia-*.so.*",
     "libascend_hal.so",
     "libdrm*.so.2",
+    "libdxcore.so",
+    "libd3d12*.so",
 )
 """What the driver of a device brings, which no distribution may."""
 BROUGHT = {
@@ -316,7 +319,7 @@ BROUGHT = {
     "onemkl-sycl-sparse": ("libmkl_sycl_sparse.so*",),
     "oneccl": ("libccl.so*",),
     "impi-rt": ("libmpi.so*", "libmpicxx.so*", "libmpifort.so*"),
-    "torch": ("libtorch*.so", "libc10*.so", "libshm.so"),
+    "torch": ("libtorch*.so", "libc10*.so", "libcaffe2*.so", "libshm.so"),
 }
 """Distributions of the package index and the libraries that are in them."""
 BRINGS_ALL = {
@@ -338,6 +341,11 @@ def required(wheel: Wheel) -> set[str]:
     direct = {canonical(match[1]) for match in map(REQUIREMENT.match, lines) if match}
     more = {each for name in direct for each in BRINGS_ALL.get(name, ())}
     return direct | more | {each for name in more for each in BRINGS_ALL.get(name, ())}
+
+
+def of_driver(name: str) -> bool:
+    """Say whether a driver brings a library, so that it is found where the machine has that device."""
+    return any(fnmatch(name, glob) for glob in OF_DRIVER)
 
 
 def from_outside(wheel: Wheel) -> dict[str, list[str]]:
@@ -387,17 +395,21 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     there = required(wheel)
     told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
     outside = from_outside(wheel)
-    foreign = [f"{basename(paths[0])} needs {name}" for name, paths in sorted(outside.items()) if not _owner(name)]
+    unknown = {name: paths for name, paths in sorted(outside.items()) if not _owner(name)}
+    foreign = [f"{basename(paths[0])} needs {name}" for name, paths in unknown.items()]
     claims = bool(there & (BROUGHT.keys() - {"torch"}))
-    portable = any("manylinux" in tag for tag in wheel.tags)
+    portable = any("manylinux" in tag for tag in wheel.promised)
+    nowhere = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
     if lost := list(find_unrequired(wheel)):
-        text = f"not required: {some([each.text for each in lost])}"
+        text = f"not required: {some([each.text for each in lost])}" + (f"; {nowhere}" if foreign else "")
         return Finding("fail" if claims and any(each.loaded for each in lost) else "warn", text, told)
     if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
         # and what is linked to torch is imported by torch or after it, whether it says so or not
         with_torch = any(_owner(name) == "torch" for name in outside)
-        text = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
-        return Finding("fail" if portable and not (there - PURE or with_torch) else "warn", text, told)
+        needed = {name for one in wheel.libraries for name in one.needed}
+        loaded = any(is_loaded(path, needed, wheel) for paths in unknown.values() for path in paths)
+        certain = portable and loaded and not (there - PURE or with_torch)
+        return Finding("fail" if certain else "warn", nowhere, told)
     return Finding("ok" if there else "info", told)
 
 
