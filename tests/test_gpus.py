@@ -109,6 +109,20 @@ def test_a_platform_may_be_of_ids_within_a_family() -> None:
         (["rhel", "fedora"], "8.10", "rhel-8", {"data-center"}),
         (["almalinux", "rhel"], "10.0", "rhel-10", {"data-center"}),
         (["ubuntu", "debian"], "26.04", "ubuntu-26.04", {"client"}),
+        (["ubuntu", "debian"], "25.04", "ubuntu-25.10", {"client"}),
+        (["fedora"], "44", "fedora", {"client"}),
+        (["opensuse-leap", "suse", "opensuse"], "16.0", "opensuse-leap-16", {"client"}),
+        (["opensuse-leap", "suse", "opensuse"], "15.6", "opensuse-leap-15", set()),
+        (["opensuse-tumbleweed", "opensuse", "suse"], "20261101", "opensuse-tumbleweed", {"client"}),
+        # numbers of their own: by name, or by what only rolls
+        (["linuxmint", "ubuntu", "debian"], "21.3", "ubuntu-22.04", {"client", "data-center"}),
+        (["linuxmint", "ubuntu", "debian"], "22.2", "ubuntu-24.04", {"client", "data-center"}),
+        (["linuxmint", "debian"], "7", "debian-13", set()),
+        (["zorin", "ubuntu", "debian"], "17.3", "ubuntu-22.04", {"client", "data-center"}),
+        (["pop", "ubuntu", "debian"], "24.04", "ubuntu-24.04", {"client", "data-center"}),
+        (["manjaro", "arch"], "25.0.10", "arch", {"client"}),
+        (["endeavouros", "arch"], "2025.11.24", "arch", {"client"}),
+        (["arch"], "rolling", "arch", {"client"}),
     ],
 )
 def test_where_a_distribution_has_drivers_from(
@@ -119,10 +133,37 @@ def test_where_a_distribution_has_drivers_from(
     assert (found.id, set(found.drivers)) == (name, lines)
 
 
+@pytest.mark.parametrize(
+    ("families", "version"),
+    [
+        (["amzn", "fedora"], "2023"),  # made from Fedora, and its archive has none of these packages
+        (["ol", "fedora"], "9.6"),
+        (["rhel", "fedora"], "7.9"),
+        (["ubuntu", "debian"], "18.04"),
+        (["nixos"], "25.11"),
+        (["alpine"], "3.22.2"),
+        (["kali", "debian"], "2026.3"),
+        ([], None),
+    ],
+)
+def test_a_distribution_whose_packages_are_not_known(families: list[str], version: str | None) -> None:
+    assert known().distributions.find(families, version) is None
+
+
+def test_both_tables_tell_of_the_same_kernels() -> None:
+    firsts = gpu_table().firsts
+    assert firsts is not None
+    for each in known().distributions.distribution:
+        system = firsts.of_system([each.family], each.version)
+        if each.kernel and system and system.newest:
+            assert (each.id, each.kernel.version) == (each.id, system.newest)
+
+
 def test_what_a_distribution_has_itself_needs_no_repository() -> None:
     table = known().distributions
     own = {each.id for each in table.distribution for line in each.drivers.values() if not line.prepare}
-    assert own == {"ubuntu-26.04", "debian-sid", "arch"}
+    suse = {"opensuse-leap-16", "opensuse-tumbleweed"}
+    assert own == {"ubuntu-26.04", "debian-sid", "arch", "fedora", *suse}
     sles = next(each for each in table.distribution if each.id == "sles-15")
     assert "15.7" not in sles.drivers["client"].releases
     assert "15.7" in sles.releases

@@ -21,6 +21,7 @@ from xpusetup.doctor.registry import BAD, CHECKS, about_machine, examine, root_c
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.gpus import check_targets
 from xpusetup.recommend.machine import other_gpus
+from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, may_advise
 from xpusetup.run.preflight import probe_all, probe_for
 from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, known_bad, target_table
@@ -316,7 +317,8 @@ def _findings(
     texts, table = check_texts(), gpu_table()
     profile, device = workspace.profile, workspace.device
     questions = {goal: Question(facts, profile, device, goal, table, bad) for goal in _goals(asked)}
-    return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
+    found = {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
+    return {goal: mend_here(each, facts, profile, known()) for goal, each in found.items()}
 
 
 def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:

@@ -14,6 +14,7 @@ from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.probe import TOLD
 from xpusetup.machine.works import torch_works
 from xpusetup.paste.facts import facts_from_paste
+from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch
 from xpusetup.run.tables import (
     check_texts,
@@ -62,7 +63,8 @@ def _findings(facts: Facts, log: Lines) -> list[Finding]:
     profile = load_profile(newest_that_fits(facts)[0])
     bad = tuple(each for each in known_bad() if concerns(each, log.texts, works=torch_works(facts)))
     question = Question(facts, profile, load_device(profile.accelerator, profile.device), "run", gpu_table(), bad)
-    found = examine(question, check_texts(), skip=about_intel() if has_own_pytorch(facts, known()) else ())
+    foreign = about_intel() if has_own_pytorch(facts, known()) else ()
+    found = mend_here(examine(question, check_texts(), skip=foreign), facts, profile, known())
     return [each for name in root_causes(found) for each in found if each.id == name]
 
 

@@ -13,6 +13,7 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
 from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, other_gpus, unknown_gpus
+from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
 from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, load_profile, shipped
 from xpusetup.run.workspace import load_device, load_settings
@@ -114,7 +115,7 @@ def find_way(facts: Facts, asked: str) -> Way:
     question = Question(facts, profile, load_device(profile.accelerator), "run", gpu_table(), known_bad())
     left = set() if way.kept else set(all_checks()) - set(about_machine())
     foreign = about_intel() if has_own_pytorch(facts, known()) else ()
-    found = examine(question, check_texts(), skip=(*left, *foreign))
+    found = mend_here(examine(question, check_texts(), skip=(*left, *foreign)), facts, profile, known())
     causes = [finding for finding in found if finding.id in root_causes(found)]
     return with_obstacles(way, causes, facts.system.places if facts.system else ())
 

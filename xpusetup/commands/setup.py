@@ -17,7 +17,7 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
 from xpusetup.machine.probe import Ask, probe
-from xpusetup.recommend.setup import make_setup, with_lists
+from xpusetup.recommend.setup import make_setup, mend_here, with_lists
 from xpusetup.recommend.solve import MENDS, choose_release, make_way
 from xpusetup.run.tables import check_texts, gpu_table, known, load_profile, shipped
 from xpusetup.run.workspace import load_device, load_settings
@@ -180,7 +180,7 @@ def find_left(prepared: Prepared) -> tuple[Finding, ...]:
         return ()
     device = load_device(prepared.profile.accelerator, prepared.profile.device)
     question = Question(prepared.facts, prepared.profile, device, prepared.goal, gpu_table())
-    found = examine(question, check_texts(), only=about_machine())
+    found = mend_here(examine(question, check_texts(), only=about_machine()), prepared.facts, prepared.profile, known())
     done = [task.step.id for task in setup.tasks] + [note.id for note in setup.notes]
     mended = {check for name in done for check in MENDS.get(name, ())}
     return tuple(each for each in found if each.id in root_causes(found) and each.id not in mended)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.ages import age, all_old, before_kernel, first_of, newer_than, newest_is_older
 from xpusetup.doctor.question import (
+    BINDS,
     DRIVERS,
     Answer,
     Question,
@@ -23,6 +24,7 @@ from xpusetup.doctor.question import (
     of_family,
     package,
     unbound,
+    variable,
 )
 from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
@@ -141,10 +143,12 @@ def check_small_bar(question: Question) -> Answer | None:
 
 
 def check_several_battlemage(question: Question) -> Answer | None:
-    """Hold the Battlemage cards on the bus against those that Level Zero lists."""
-    cards, userland = of_family(question, "bmg"), question.facts.userland
-    ladder = userland.level_zero if userland else None
+    """Hold the Battlemage cards on the bus against those that Level Zero lists, where no variable chooses."""
+    cards = [gpu for gpu in of_family(question, "bmg") if gpu.driver in BINDS]
+    ladder = question.facts.userland.level_zero if question.facts.userland else None
     if len(cards) < 2 or ladder is None or ladder.drivers is None:  # noqa: PLR2004 - several
+        return None
+    if variable(question, "ZE_AFFINITY_MASK"):
         return None
     seen = sum(device.kind in ("gpu", "") for device in ladder.devices)
     return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
@@ -190,6 +194,8 @@ FIRST_WITH_XE = 28202
 OF_LATER = r"\.el\d|-oem\b"
 """Kernels that have drivers of later ones."""
 XE_ON_ALCHEMIST = (6, 9)
+GIVEN = "vfio-pci"
+"""The driver that has what was given to a virtual machine."""
 FLEX = ("56c0", "56c1", "56c2")
 """Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
 
@@ -274,10 +280,10 @@ def check_max_driver(question: Question) -> Answer | None:
     kernel = _kernel(question)
     cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
     dark = not nodes(question) and question.facts.is_told("hardware.nodes")
-    lost = [gpu for gpu in cards if gpu.driver not in DRIVERS and (gpu.driver != SEEN_ELSEWHERE or dark)]
-    if kernel is None or not cards or (not lost and cards[0].driver == SEEN_ELSEWHERE):
-        return None
-    if lost and "i915" in kernel.blacklisted:
+    lost = [gpu for gpu in cards if gpu.driver is None or (gpu.driver == SEEN_ELSEWHERE and dark)]
+    if kernel is None or not cards or (not lost and cards[0].driver not in DRIVERS):
+        return None  # where another driver has it, as vfio-pci: kmd.bound
+    if lost and ("i915" in kernel.blacklisted or "nomodeset" in kernel.cmdline.split()):
         return None
     if lost:
         built = "i915 is built by DKMS, for another kernel" if "i915" in kernel.dkms else NOT_BUILT
@@ -420,7 +426,9 @@ def check_bound(question: Question) -> Answer | None:
     if not lost:
         return Answer("ok", seen)
     words = {"address": lost[0].address, "mend": _mend_binding(lost[0])}
-    some: Level = "info" if all(gpu.driver == "vfio-pci" for gpu in lost) else "warn"  # given away on purpose
+    cards = any(is_discrete(question, gpu) for gpu in found if gpu not in lost)
+    left = all(gpu.driver == GIVEN or (cards and not is_discrete(question, gpu)) for gpu in lost)
+    some: Level = "info" if left else "warn"  # given away on purpose, or an integrated one, which PyTorch leaves out
     return Answer("fail" if len(lost) == len(found) else some, seen, words)
 
 

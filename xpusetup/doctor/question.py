@@ -85,7 +85,16 @@ def gpus(question: Question) -> list[Gpu]:
     """Give the devices of the accelerator's makers."""
     hardware = question.facts.hardware
     vendors = question.device.pci_vendors
-    return [gpu for gpu in hardware.gpus if gpu.vendor in vendors] if hardware else []
+    return [gpu for gpu in hardware.gpus if gpu.vendor in vendors and not _is_npu(question, gpu)] if hardware else []
+
+
+PROCESSING = "12"
+"""The PCI class of processing accelerators: Gaudi and Ascend, and the NPU in Intel's processors, which is no GPU."""
+
+
+def _is_npu(question: Question, gpu: Gpu) -> bool:
+    """Say whether something of Intel's is no display device, and no GPU that the table has."""
+    return gpu.vendor == INTEL and gpu.pci_class.startswith(PROCESSING) and family(question, gpu) is None
 
 
 def nodes(question: Question) -> list[Node]:

@@ -137,7 +137,8 @@ class Situation:
         if not when.families and not when.devices:
             return True
         hardware = self.facts.hardware
-        found = [gpu for gpu in (hardware.gpus if hardware else []) if gpu.vendor == "8086"]
+        given = "vfio-pci"  # to a virtual machine: it is not here
+        found = [gpu for gpu in (hardware.gpus if hardware else []) if gpu.vendor == "8086" and gpu.driver != given]
         mine = [gpu for gpu in found if gpu.device in when.devices or self._family(gpu.device).startswith(_any(when))]
         driven = [gpu for gpu in mine if when.module in (None, gpu.driver)]
         small = [gpu for gpu in driven if when.small_bar is None or (gpu.bar is not None and gpu.bar <= SMALL)]

@@ -27,6 +27,7 @@ PACKAGES = (
     *("intel-igc-opencl", "intel-igc-opencl-2", "intel-igc-libs", "linux-firmware-intel", "intel-gpu-firmware"),
     *("firmware-intel-graphics", "firmware-misc-nonfree", "level-zero-headers", "intel-compute-runtime-legacy"),
     *("intel-opencl-icd-legacy", "libze-intel-gpu-legacy1-1", "oneapi-level-zero-devel", "libigdgmm11"),
+    "libze_intel_gpu1",
 )
 """The packages that are watched, as Debian, Ubuntu, Fedora, SUSE, Arch and Intel's own repositories name them."""
 DISTRIBUTIONS = re.compile(

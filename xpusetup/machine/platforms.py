@@ -152,7 +152,11 @@ class DriverPackages(Strict):
 
 
 class Distribution(Sourced):
-    """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all."""
+    """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all.
+
+    `also` are other systems that take the same packages and count their versions otherwise, as linuxmint-22. `alone`:
+    what only names it as what it is like does not have its packages.
+    """
 
     id: Name
     name: Text
@@ -160,6 +164,8 @@ class Distribution(Sourced):
     version: Text
     manager: Manager
     releases: list[VersionText] = []
+    also: list[Name] = []
+    alone: bool = False
     drivers_say: Text = ""
     kernel: KernelPackages | None = None
     drivers: dict[Line, DriverPackages] = {}
@@ -172,14 +178,32 @@ class DistributionTable(Strict):
     distribution: list[Distribution]
 
     def find(self, families: Iterable[str], version: str | None) -> Distribution | None:
-        """Give a distribution by os-release's ID and ID_LIKE and its version, a derived one by what it is made from."""
-        asked = version or ""
-        for family in families:
-            for each in self.distribution:
-                known = asked or ROLLING
-                if each.family == family and (known == each.version or known.startswith(f"{each.version}.")):
-                    return each
-        return None
+        """Give a distribution by os-release's ID and ID_LIKE and its version, a derived one by what it is made from.
+
+        The version of what only rolls is a day (Tumbleweed), or a number of the derived one's own (Manjaro).
+        """
+        names = tuple(families)
+        told = version or ROLLING
+        own = next((each for each in self.distribution if _is_any(names[:1], told, each.also)), None)
+        pairs = ((family, each) for family in names for each in self.distribution)
+        taken = (each for family, each in pairs if family == each.family and (not each.alone or family == names[0]))
+        return own or next((each for each in taken if self._fits(each, told)), None)
+
+    def _fits(self, each: Distribution, told: str) -> bool:
+        """Say whether a version is one of a distribution: what only rolls is always it."""
+        rolls = all(other.version == ROLLING for other in self.distribution if other.family == each.family)
+        return rolls or _is_of(told, each.version)
+
+
+def _is_of(told: str, version: str) -> bool:
+    """Say whether a version is a release or one of its parts: 9.6 of 9."""
+    return told == version or told.startswith(f"{version}.")
+
+
+def _is_any(names: tuple[str, ...], told: str, also: Iterable[str]) -> bool:
+    """Say whether a system is one of those that are named with their release, as linuxmint-22."""
+    pairs = (each.rpartition("-") for each in also)
+    return any(name in names and _is_of(told, version) for name, _, version in pairs)
 
 
 def parse_platforms(text: str) -> PlatformTable:

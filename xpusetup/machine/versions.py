@@ -11,10 +11,16 @@ if TYPE_CHECKING:
 
 DRIVER_PACKAGES = (
     *("libze-intel-gpu1", "intel-opencl-icd", "intel-level-zero-gpu", "intel-compute-runtime", "intel-level-zero"),
-    *("intel-opencl",),
+    *("libze_intel_gpu1", "intel-opencl"),
 )
 """The packages of compute-runtime: as Ubuntu and Debian, Intel, Fedora, SUSE and Arch name them."""
-LEVEL_ZERO_PACKAGES = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime")
+LEVEL_ZERO_PACKAGES = (
+    "libze-intel-gpu1",
+    "intel-level-zero-gpu",
+    "intel-level-zero",
+    "libze_intel_gpu1",
+    "intel-compute-runtime",
+)
 """Those of them with Level Zero's driver, which may be older than OpenCL's beside it."""
 COMPILERS = (
     *("libigc2", "intel-igc-core-2", "intel-graphics-compiler", "intel-igc", "intel-igc-core", "libigc1"),

@@ -86,9 +86,8 @@ def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
 
 
 def sees_devices(facts: Facts) -> bool:
-    """Say whether Level Zero listed a device, or torch has one."""
-    ladder = facts.userland.level_zero if facts.userland else None
-    return torch_works(facts) or (ladder is not None and bool(ladder.devices))
+    """Say whether Level Zero listed a GPU, or torch has one."""
+    return torch_works(facts) or lists_gpu(facts)
 
 
 def other_gpus(facts: Facts) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.base.model import Step
+from xpusetup.base.model import Fix, Step
 from xpusetup.machine.toolkits import find_others, say_others, usable_toolkits
 from xpusetup.recommend.answer import Note, Setup, Task
 from xpusetup.recommend.machine import (
@@ -20,9 +21,9 @@ from xpusetup.recommend.machine import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.base.model import Goal, Need
+    from xpusetup.base.model import Finding, Goal, Need
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
@@ -131,8 +132,10 @@ def _repository(packages: Packages, manager: Manager) -> Iterator[tuple[str, ...
         return
     yield ("rpm", "--import", packages.key)
     if manager == "dnf":
-        yield ("dnf", "install", "-y", "dnf-command(config-manager)")
-        yield ("dnf", "config-manager", "--add-repo", packages.rpm_source)
+        rows = (f"[{name}]", f"name={name}", f"baseurl={packages.rpm_source}", "enabled=1", "gpgcheck=1")
+        text = "\\n".join((*rows, "repo_gpgcheck=1", f"gpgkey={packages.key}", ""))
+        # a file, as in Intel's guide: config-manager of dnf 5 (Fedora) takes other options than that of dnf 4
+        yield ("sh", "-c", f'printf "{text}" > /etc/yum.repos.d/{name}.repo')
     else:
         add = f"zypper --non-interactive addrepo --refresh {packages.rpm_source} {name}"
         yield ("sh", "-c", f"zypper --non-interactive repos {name} >/dev/null 2>&1 || {add}")
@@ -173,13 +176,9 @@ class Place:
 
 def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root: bool = True) -> Setup:
     """Say what to install here, in order. Without `root`: what a user can install for themselves."""
-    distribution = find_distribution(facts, known)
-    families = facts.system.families if facts.system else []
-    usual = next((FAMILIES[family] for family in families if family in FAMILIES), None)
-    manager = distribution.manager if distribution else usual
     ours = profile.accelerator == "xpu"
-    cards = choose_cards(find_cards(facts, known)) if ours else ()
-    place = Place(facts, profile, known, goal, cards, distribution, manager)
+    place = _place(facts, profile, known, goal, ours=ours)
+    manager = place.manager
     found: list[Task | Note] = []
     if root and ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]
@@ -189,6 +188,15 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def _place(facts: Facts, profile: Profile, known: Known, goal: Goal, *, ours: bool) -> Place:
+    distribution = find_distribution(facts, known)
+    families = facts.system.families if facts.system else []
+    usual = next((FAMILIES[family] for family in families if family in FAMILIES), None)
+    manager = distribution.manager if distribution else usual
+    cards = choose_cards(find_cards(facts, known)) if ours else ()
+    return Place(facts, profile, known, goal, cards, distribution, manager)
 
 
 def with_lists(setup: Setup) -> Setup:
@@ -244,7 +252,9 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
     packages = place.distribution.kernel if place.distribution else None
     if packages is None or place.manager is None or Version(packages.version) < first:
         known = place.known.distributions.distribution
-        names = [each.name for each in known if each.kernel and Version(each.kernel.version) >= first]
+        new = [each for each in known if each.kernel and Version(each.kernel.version) >= first]
+        family = place.distribution.family if place.distribution else ""
+        names = [each.name for each in ([each for each in new if each.family == family] or new)]
         who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
         say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
         return Note(id="setup.kernel", title=title, say=say, source=source)
@@ -262,11 +272,10 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     wants_kernel_driver = any(card.gpu.driver is None for card in servers)
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:
         return
-    line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
-    packages = place.distribution.drivers.get(line) if place.distribution else None
+    packages = _packages(place)
     title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
     title = title if wants_driver or wants_ocloc else "Intel's driver of the kernel (DKMS)"
-    if packages is None or place.manager is None or not _has_release(place, packages):
+    if packages is None or place.manager is None:
         yield _not_packaged(place, title)
         return
     if packages.prepare:
@@ -278,14 +287,27 @@ def _driver(place: Place) -> Iterator[Task | Note]:
         yield _task("driver", title, install_argv(place.manager, names))
 
 
-def _has_release(place: Place, packages: DriverPackages) -> bool:
-    releases = packages.releases or (place.distribution.releases if place.distribution else [])
-    return not releases or (place.facts.system is not None and place.facts.system.version in releases)
+def _line(place: Place) -> Line:
+    return next((card.platform.line for card in place.cards if card.platform), "client")
+
+
+def _packages(place: Place) -> DriverPackages | None:
+    """Give the packages of the GPU's line on this release of the distribution; None where it has none."""
+    found = place.distribution.drivers.get(_line(place)) if place.distribution else None
+    if found is None or place.distribution is None:
+        return None
+    releases = found.releases or place.distribution.releases
+    here = place.facts.system.version if place.facts.system else None
+    return found if not releases or here in releases else None
+
+
+GPUS: dict[Line, str] = {"client": "client GPUs", "data-center": "Data Center GPUs"}
 
 
 def _not_packaged(place: Place, title: str) -> Note:
-    known = ", ".join(each.name for each in place.known.distributions.distribution)
-    say = f"Nothing is known of {place.name}; commands are known for {known}."
+    line = _line(place)
+    names = ", ".join(each.name for each in place.known.distributions.distribution if line in each.drivers)
+    say = f"No packages for {GPUS[line]} are known on {place.name}; they are for {names}."
     source = "https://github.com/intel/compute-runtime/releases"
     if place.distribution and place.distribution.drivers_say:
         say, source = f"{place.distribution.drivers_say}.", place.distribution.source
@@ -326,3 +348,83 @@ def _fill(argv: list[str], place: Place) -> tuple[str, ...]:
             text = text.replace(word, value)  # noqa: PLW2901 - one word after the other
         filled.append(text)
     return tuple(filled)
+
+
+# What doctor advises where packages are amiss: those that setup would install here, from the same place.
+
+
+DRIVER_CHECKS = (
+    *("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old", "umd.older_than_gpu", "umd.only_opencl_gpu"),
+    *("hw.multi_bmg_enum", "kmd.compute_runtime_vs_kernel"),
+)
+"""What the packages of the driver mend, whether they are missing or too old."""
+KERNEL_DRIVER_CHECK, KERNEL_CHECK = "kmd.pvc_needs_backports", "kmd.force_probe"
+RESTART = "sudo reboot"
+
+
+def mend_here(found: Iterable[Finding], facts: Facts, profile: Profile, known: Known) -> tuple[Finding, ...]:
+    """Give findings with the packages of this distribution's own release in their fixes, as setup has them.
+
+    What a check says of this very machine stays, and so do the usual commands where the release was not told, or
+    where its package manager takes all of the system along (pacman).
+    """
+    place = _place(facts, profile, known, "run", ours=True)
+    if not _is_told(place):
+        return tuple(found)
+    return tuple(replace(each, fix=_fix_here(each, place)) for each in found)
+
+
+def _is_told(place: Place) -> bool:
+    system = place.facts.system
+    if system is None or place.manager == "pacman":
+        return False
+    return bool(system.version) or system.name.endswith("/sid")
+
+
+def _fix_here(finding: Finding, place: Place) -> Fix:
+    own = {name for name, _ in finding.fix.commands}
+    if not own or "any" in own:  # nothing is amiss, or the check knows better
+        return finding.fix
+    if finding.id in DRIVER_CHECKS:
+        return _fix_packages(finding, place, kernel=False)
+    if finding.id == KERNEL_DRIVER_CHECK:
+        return _fix_packages(finding, place, kernel=True)
+    return _fix_kernel(finding.fix, place) if finding.id == KERNEL_CHECK else finding.fix
+
+
+def _fix_packages(finding: Finding, place: Place, *, kernel: bool) -> Fix:
+    packages = _packages(place)
+    names = [] if packages is None else packages.kernel_driver if kernel else packages.packages
+    if packages is None or not names:
+        return _unpackaged(finding, place)
+    wanted = [*packages.headers, *names] if kernel else names
+    return _with_commands(finding.fix, *_prepared(place, packages, wanted), restart=kernel)
+
+
+def _fix_kernel(fix: Fix, place: Place) -> Fix:
+    kernel = None if in_container(place.facts) else next(_kernel(place), None)
+    if isinstance(kernel, Task):
+        return _with_commands(fix, *kernel.step.run, restart=True)
+    return fix if kernel is None else replace(fix, say=f"{kernel.say} {fix.say}", commands=())
+
+
+def _prepared(place: Place, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    if place.manager is not None:
+        lists = (("apt-get", "update"),) if place.manager == "apt" and not packages.prepare else ()
+        yield from (*lists, *(_fill(argv, place) for argv in packages.prepare))
+        yield install_argv(place.manager, _fill([*names], place))
+
+
+def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fix:
+    lines = [shlex.join(("sudo", *argv)) for argv in run] + ([RESTART] if restart else [])
+    return replace(fix, commands=(("any", tuple(lines)),))
+
+
+def _unpackaged(finding: Finding, place: Place) -> Fix:
+    """Give what is known where no package is; commands that were written for a system that setup does not know stay."""
+    system = place.facts.system
+    own = system.families[0] if system and system.families else ""
+    listed = {each.family for each in place.known.distributions.distribution}
+    if own not in listed and own in dict(finding.fix.commands):
+        return finding.fix
+    return replace(finding.fix, say=_not_packaged(place, finding.title).say, commands=())

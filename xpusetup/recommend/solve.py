@@ -271,6 +271,8 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     kept = _kept(facts, ordered, cards, refusals, asked)
     newer = ordered[0].name
     newest = [f"not {newer}: {refusals[newer].why}"] if newer != profile.name and newer in refusals else []
+    here = _release_here(kept, ordered) if kept else None
+    newest = [] if here and here.name == newer else newest  # it is here, and stays
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
@@ -281,7 +283,7 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     return Way(
         route="wheel" if wheel else "build",
         profile=profile.name,
-        why="; ".join([*_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel), *newest]),
+        why="; ".join([*_why(here or profile, refusals.get(asked), cards, facts, kept, wheel=wheel), *newest]),
         source=profile.published.source if wheel and profile.published else "",
         gpus=gpus or ("a GPU of Windows (WSL2)",),
         steps=steps,
@@ -296,18 +298,24 @@ def _kept(
 ) -> Torch | None:
     """Give the PyTorch that is here, where it is built for Intel GPUs and is what was asked.
 
-    One without code for these stays where no release has any.
+    One without code for these stays where no newer release has any: none is replaced by an older one unasked.
     """
     torch = facts.torch
     if torch is None or torch.version is None or not torch.xpu:
         return None
-    name = next((each.name for each in ordered if torch.version.startswith(f"{release_of(each)}.")), "")
-    here = next((each for each in ordered if each.name == name), None)
-    better = any(has_code(each, cards) for each in ordered if each.name not in refusals)
+    here = _release_here(torch, ordered)
+    name = here.name if here else ""
+    newer = ordered[: ordered.index(here)] if here else ordered
+    better = any(has_code(each, cards) for each in newer if each.name not in refusals)
     unfit = name in refusals and (refusals[name].firm or (here is not None and better and not has_code(here, cards)))
     other = asked in {each.name for each in ordered} and asked != name
     refused = asked in refusals and refusals[asked].firm
     return None if unfit or (other and not refused) else torch
+
+
+def _release_here(torch: Torch, ordered: Sequence[Profile]) -> Profile | None:
+    """Give the release that a PyTorch is of."""
+    return next((each for each in ordered if (torch.version or "").startswith(f"{release_of(each)}.")), None)
 
 
 def _why(
