@@ -72,8 +72,8 @@ def run(options: argparse.Namespace, git: Git) -> None:
     if not lies_in_another(tree):
         pointers = find_pointers(git, gathered)
         tell_pointers(pointers, tree)
-        said = f"{count(len(pointers), 'file')} of git-lfs not there" if pointers else ""
-        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered), said)
+        left = f"{count(len(pointers), 'file')} of git-lfs not there" if pointers else ""
+        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered), left)
 
 
 def decide(options: argparse.Namespace, servers: Servers) -> str:
