@@ -229,8 +229,11 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
         raise NotReadyError(f"{python} is Python {shown}, the checks need 3.10 or newer", fix=fix)
     if not found.torch:
         prefix = python.parent.parent
-        into = "" if str(prefix) in SYSTEM else f" --into {shlex.quote(str(prefix if path.is_file() else place))}"
-        raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install{into}")
+        named = shlex.quote(str(prefix if path.is_file() else place))
+        own = str(prefix) in SYSTEM
+        raise NotReadyError(
+            f"there is no torch in {path}", fix="xpusetup install" if own else f"xpusetup install --into {named}"
+        )
     return Subject(python, variables(), asked.device or device, place)
 
 

@@ -32,12 +32,19 @@ def find_changes(before: str, inputs: str, script: str) -> tuple[str, ...]:
     return (*_changed_inputs(old_inputs, inputs), *_changed_script(old_script, script))
 
 
+LINES = ("no longer: ", "now: ")
+"""How a change of a script's line is told: one says little without the others."""
+
+
 def summarise(changed: tuple[str, ...]) -> str:
     """Say in a few words why a step is stale."""
     if not changed:
         return "what it depends on changed"
+    told = [each for each in changed if not each.startswith(LINES)] or changed
+    if len(told) > 1 and told[0].startswith(LINES):
+        return "its script changed (plan --explain shows how)"
     more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
-    return f"{changed[0]}{more}"
+    return f"{told[0]}{more}"
 
 
 def _changed_inputs(old: str, new: str) -> Iterator[str]:
