@@ -222,12 +222,22 @@ def test_what_has_the_name_of_a_library_and_is_none(
     assert "buffer" not in found[1]
 
 
-def test_a_library_without_the_table_of_its_sections_is_read_all_the_same() -> None:
+def _without_sections() -> bytes:
     content = bytearray(make_shared(ASKED_NEW))
     content[40:48], content[60:62] = struct.pack("<Q", len(content) + 1), struct.pack("<H", 3)
-    elf = elf_file.Elf(bytes(content))
+    return bytes(content)
+
+
+def test_a_library_without_the_table_of_its_sections_is_read_all_the_same(tmp_path: Path) -> None:
+    elf = elf_file.Elf(_without_sections())
     assert elf.lacks_sections()
     assert contents.count_strings(elf) == (1, 0)
+    files = {"demo/libx.so": _without_sections(), "demo/liby.so": make_shared()[:-30]}
+    wheel = make_wheel(tmp_path / "wheels", files)
+    archive = importlib.import_module("helperlib.wheel.fit").Archive(wheel, "/place")
+    assert [part.library.path for part in archive.parts()] == ["/place/demo/libx.so"]
+    assert list(archive.troubles) == ["/place/demo/liby.so"]
+    assert "was cut off: the table of its sections is missing" in seen(tmp_path, "needed", files)[1]
 
 
 @pytest.mark.parametrize(
