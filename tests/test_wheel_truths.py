@@ -373,6 +373,19 @@ def test_what_is_no_archive_is_told(tmp_path: Path, content: bytes, said: str) -
         contents.read_wheel(path, ())
 
 
+def test_an_archive_that_contradicts_itself_is_told(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path / "wheels", {"demo/_C.so": b""})
+    whole = wheel.read_bytes()
+    end = whole.rfind(b"PK\5\6")
+    wheel.write_bytes(whole[: end + 16] + b"\xff\xff\xff\0" + whole[end + 20 :])
+    with pytest.raises(contents.NotAWheelError, match="the list of its files points outside of it"):
+        contents.read_wheel(wheel, ())
+    wheel.write_bytes(whole.replace(b"demo/__init__.py", b"evil/__init__.py", 1))
+    found = {one["id"]: one["seen"] for one in run_inspector(tmp_path, "--wheel", wheel)[1]["checks"]}
+    assert found["wheel.record"].startswith("damaged: demo/__init__.py cannot be read: File name in directory")
+    assert found["wheel.needed"] == "demo/_C.so is empty"
+
+
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contents, "BOMB_FROM", 1 << 16)
     wheel = make_wheel(tmp_path / "wheels", {"demo/zeros": b"\0" * (4 << 20)})

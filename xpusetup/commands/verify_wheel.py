@@ -117,7 +117,7 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
     if not path.is_file():
-        why = f"{wheel} is a folder, and no wheel" if path.is_dir() else f"there is no wheel {wheel}"
+        why = f"{wheel} is a folder, and no wheel" if wheel and path.is_dir() else f"there is no wheel {wheel!r}"
         raise UsageError(why, fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())

@@ -367,7 +367,7 @@ def find_broken(wheel: Wheel) -> Iterator[tuple[str, bool]]:
     linux = any("linux" in tag or tag.endswith("-any") for tag in wheel.promised)
     for one in wheel.members:
         loaded = is_loaded(one.path, needed, wheel)
-        if one.trouble:
+        if one.trouble and (one.machine or ".so" in basename(one.path)):
             yield f"{one.path} {one.trouble}", loaded
         elif one.instead and linux and (loaded or one.instead != LINKER_SCRIPT):
             yield f"{one.path} {one.instead}", loaded
