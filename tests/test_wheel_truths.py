@@ -102,14 +102,23 @@ def test_the_libstdcxx_of_a_wheel_says_nothing_of_its_abi() -> None:
         (f"{HERE}-{X86}", 183, "fail", f"{HERE}-{X86}, and _C.so is for aarch64"),
         (f"{HERE}-{X86}", 190, "ok", f"{HERE}-{X86}"),
         (f"{HERE}-manylinux2014_aarch64", 62, "fail", f"{HERE}-manylinux2014_aarch64, and _C.so is for x86_64"),
-        ("py3-none-any", 62, "warn", "py3-none-any, and _C.so are for Linux on x86_64 alone"),
-        (f"{HERE}-win_amd64", 62, "fail", f"{HERE}-win_amd64, and _C.so are for Linux, not for {HERE}-win_amd64"),
+        ("py3-none-any", 62, "warn", "py3-none-any, and _C.so is for Linux on x86_64 alone"),
+        (f"{HERE}-win_amd64", 62, "fail", f"{HERE}-win_amd64, and _C.so is for Linux, not for {HERE}-win_amd64"),
     ],
 )
 def test_libraries_are_for_the_machine_of_the_tag(
     tmp_path: Path, tag: str, machine: int, level: str, said: str
 ) -> None:
     assert seen(tmp_path, "tags", {"demo/_C.so": make_shared(machine=machine)}, tag) == (level, said)
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("_D.so", "fail"), ("d.abi3.so", "fail"), ("attach_linux_x86.so", "warn"), ("aarch64/_C.so", "ok")],
+)
+def test_a_library_for_other_machines_may_be_handed_to_them(tmp_path: Path, name: str, level: str) -> None:
+    files = {"demo/_C.so": make_shared(), f"demo/{name}": make_shared(machine=183)}
+    assert seen(tmp_path, "tags", files)[0] == level
 
 
 def test_a_library_of_32_bits_is_one_and_is_not_read(tmp_path: Path) -> None:
