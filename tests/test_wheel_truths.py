@@ -102,14 +102,23 @@ def test_the_libstdcxx_of_a_wheel_says_nothing_of_its_abi() -> None:
         (f"{HERE}-{X86}", 183, "fail", f"{HERE}-{X86}, and _C.so is for aarch64"),
         (f"{HERE}-{X86}", 190, "ok", f"{HERE}-{X86}"),
         (f"{HERE}-manylinux2014_aarch64", 62, "fail", f"{HERE}-manylinux2014_aarch64, and _C.so is for x86_64"),
-        ("py3-none-any", 62, "warn", "py3-none-any, and _C.so are for Linux on x86_64 alone"),
-        (f"{HERE}-win_amd64", 62, "fail", f"{HERE}-win_amd64, and _C.so are for Linux, not for {HERE}-win_amd64"),
+        ("py3-none-any", 62, "warn", "py3-none-any, and _C.so is for Linux on x86_64 alone"),
+        (f"{HERE}-win_amd64", 62, "fail", f"{HERE}-win_amd64, and _C.so is for Linux, not for {HERE}-win_amd64"),
     ],
 )
 def test_libraries_are_for_the_machine_of_the_tag(
     tmp_path: Path, tag: str, machine: int, level: str, said: str
 ) -> None:
     assert seen(tmp_path, "tags", {"demo/_C.so": make_shared(machine=machine)}, tag) == (level, said)
+
+
+@pytest.mark.parametrize(
+    ("name", "level"),
+    [("_D.so", "fail"), ("d.abi3.so", "fail"), ("attach_linux_x86.so", "warn"), ("aarch64/_C.so", "ok")],
+)
+def test_a_library_for_other_machines_may_be_handed_to_them(tmp_path: Path, name: str, level: str) -> None:
+    files = {"demo/_C.so": make_shared(), f"demo/{name}": make_shared(machine=183)}
+    assert seen(tmp_path, "tags", files)[0] == level
 
 
 def test_a_library_of_32_bits_is_one_and_is_not_read(tmp_path: Path) -> None:
@@ -222,12 +231,22 @@ def test_what_has_the_name_of_a_library_and_is_none(
     assert "buffer" not in found[1]
 
 
-def test_a_library_without_the_table_of_its_sections_is_read_all_the_same() -> None:
+def _without_sections() -> bytes:
     content = bytearray(make_shared(ASKED_NEW))
     content[40:48], content[60:62] = struct.pack("<Q", len(content) + 1), struct.pack("<H", 3)
-    elf = elf_file.Elf(bytes(content))
+    return bytes(content)
+
+
+def test_a_library_without_the_table_of_its_sections_is_read_all_the_same(tmp_path: Path) -> None:
+    elf = elf_file.Elf(_without_sections())
     assert elf.lacks_sections()
     assert contents.count_strings(elf) == (1, 0)
+    files = {"demo/libx.so": _without_sections(), "demo/liby.so": make_shared()[:-30]}
+    wheel = make_wheel(tmp_path / "wheels", files)
+    archive = importlib.import_module("helperlib.wheel.fit").Archive(wheel, "/place")
+    assert [part.library.path for part in archive.parts()] == ["/place/demo/libx.so"]
+    assert list(archive.troubles) == ["/place/demo/liby.so"]
+    assert "was cut off: the table of its sections is missing" in seen(tmp_path, "needed", files)[1]
 
 
 @pytest.mark.parametrize(
@@ -361,6 +380,19 @@ def test_what_is_no_archive_is_told(tmp_path: Path, content: bytes, said: str) -
     path.write_bytes(content)
     with pytest.raises(contents.NotAWheelError, match=said):
         contents.read_wheel(path, ())
+
+
+def test_an_archive_that_contradicts_itself_is_told(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path / "wheels", {"demo/_C.so": b""})
+    whole = wheel.read_bytes()
+    end = whole.rfind(b"PK\5\6")
+    wheel.write_bytes(whole[: end + 16] + b"\xff\xff\xff\0" + whole[end + 20 :])
+    with pytest.raises(contents.NotAWheelError, match="the list of its files points outside of it"):
+        contents.read_wheel(wheel, ())
+    wheel.write_bytes(whole.replace(b"demo/__init__.py", b"evil/__init__.py", 1))
+    found = {one["id"]: one["seen"] for one in run_inspector(tmp_path, "--wheel", wheel)[1]["checks"]}
+    assert found["wheel.record"].startswith("damaged: demo/__init__.py cannot be read: File name in directory")
+    assert found["wheel.needed"] == "demo/_C.so is empty"
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

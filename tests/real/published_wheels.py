@@ -11,13 +11,14 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from helper_modules import closure_files
 from xpusetup.base.values import parse_toml
@@ -53,7 +54,8 @@ for it too.
 class Published(BaseModel):
     """A published wheel, and what is said of it.
 
-    `true` says why a failure that is left is one of the wheel and not of the check.
+    `true` says why a failure that is left is one of the wheel and not of the check; `says` are texts that have to be
+    among what is said, whatever the level is.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -66,6 +68,7 @@ class Published(BaseModel):
     fail: list[str]
     warn: list[str]
     true: str = ""
+    says: list[str] = Field(default_factory=list)
 
 
 class Named(Protocol):
@@ -106,7 +109,9 @@ def _download(wheel: Named, place: Path, env: Mapping[str, str]) -> None:
     wanted = place / "wanted.txt"
     wanted.write_text(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
     platforms = wheel.file.removesuffix(".whl").rpartition("-")[2].split(".")
-    tags = ("--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)))
+    exact = re.search(r"-cp(\d)(\d+)-cp", wheel.file)
+    python = f"{exact[1]}.{exact[2]}" if exact else PYTHON
+    tags = ("--python-version", python, *(word for name in platforms for word in ("--platform", name)))
     options = ("--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir", *tags)
     line = (sys.executable, "-m", "pip", "download", *options, "--dest", str(place), "-r", str(wanted))
     done = subprocess.run(line, check=False, capture_output=True, text=True, env=env)
@@ -115,7 +120,7 @@ def _download(wheel: Named, place: Path, env: Mapping[str, str]) -> None:
 
 
 def inspect(path: Path, env: Mapping[str, str]) -> dict[str, list[str]]:
-    """Give the checks by level, as verify-wheel tells them; those that are well are left out."""
+    """Give the checks by level, as verify-wheel tells them, without those that are well; and all that it says."""
     line = (sys.executable, "-m", "xpusetup.cli", "verify-wheel", str(path), "--json")
     done = subprocess.run(line, check=False, capture_output=True, text=True, env=env, cwd=CHECKOUT)
     document = json.loads(done.stdout)
@@ -123,7 +128,7 @@ def inspect(path: Path, env: Mapping[str, str]) -> dict[str, list[str]]:
     told = {level: sorted(_plain(row["id"]) for row in rows if row["level"] == level) for level in LEVELS}
     if document["ok"] != (done.returncode == 0) or document["ok"] == bool(told["fail"] or told["crash"]):
         raise AssertionError(f"{path.name}: exit code {done.returncode} and {told} do not go together")
-    return told
+    return {**told, "said": [row["seen"] for row in rows]}
 
 
 def _plain(check: str) -> str:
@@ -155,7 +160,16 @@ def _row(name: str, said: str, versions: Mapping[str, Sequence[str]]) -> str:
 
 
 def _platform(wheel: Published) -> str:
-    return "x86-64" if wheel.file.endswith("x86_64.whl") else "arm64"
+    tag = wheel.file.removesuffix(".whl").rpartition("-")[2]
+    known = {
+        "musllinux": "musl",
+        "macosx": "macOS",
+        "win": "Windows",
+        "any": "any",
+        "aarch64": "arm64",
+        "armv7l": "armv7",
+    }
+    return next((name for part, name in known.items() if part in tag.split("_") or tag.endswith(part)), "x86-64")
 
 
 def _words(names: Sequence[str]) -> str:
@@ -173,7 +187,8 @@ def find_difference(wheel: Published, told: Mapping[str, Sequence[str]]) -> str:
     parts = [
         f"{level}: {told[level]}, in the table {wanted[level]}" for level in LEVELS if told[level] != wanted[level]
     ]
-    return "; ".join(parts)
+    lacking = [text for text in wheel.says if not any(text in said for said in told.get("said", ()))]
+    return "; ".join([*parts, *(f"it does not say {text!r}" for text in lacking)])
 
 
 def inspector_hash() -> str:

@@ -116,9 +116,10 @@ class WheelVerification(InspectedWheel):
 def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
-    if not path.is_file() or path.suffix != ".whl":
+    if not wheel or not path.is_file() or path.suffix != ".whl":
         what = f"{wheel} is a folder, and no wheel" if path.is_dir() else f"{wheel} is no wheel"
-        raise UsageError(what if path.exists() else f"there is no wheel {wheel}", fix="name a file that ends with .whl")
+        there = bool(wheel) and path.exists()
+        raise UsageError(what if there else f"there is no wheel {wheel!r}", fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]

@@ -166,7 +166,8 @@ def check_record(wheel: Wheel, _: Wanted) -> Finding:
     there = {member.path: member for member in wheel.members}
     bare = {path for path in there if dirname(path).endswith(".dist-info") and basename(path) in SIGNATURES}
     hashes = Counter(path for path, _ in set(wheel.record))
-    common = {path: listed[path] for path in listed.keys() & there.keys() - bare}
+    damaged = {member.path: f"{member.path} {member.trouble}" for member in wheel.members if not member.sha256}
+    common = {path: listed[path] for path in listed.keys() & there.keys() - bare - damaged.keys()}
     sha256 = {path: text for path, text in common.items() if text.startswith("sha256=")}
     troubles = {
         "listed but missing": listed.keys() - there.keys(),
@@ -174,6 +175,7 @@ def check_record(wheel: Wheel, _: Wanted) -> Finding:
         "listed without a hash": {path for path, text in common.items() if not text},
         "listed twice, with different hashes": {path for path, count in hashes.items() if count > 1},
         "changed": {path for path, text in sha256.items() if text != f"sha256={there[path].sha256}"},
+        "damaged": damaged.values(),
         **_places(wheel),
     }
     doubts = {
@@ -400,8 +402,8 @@ CHECKS = (
         "wheel.needed",
         "libraries needed",
         libraries.check_needed,
-        "A library that is asked for under a name that no file has is not found.",
-        "give each library a SONAME that is the name of its file: leave SOVERSION and patches of library versions out",
+        "A library is loaded only where it is whole, and a file has the name by which others ask for it.",
+        "build it again, or fetch it again; as SONAME give each library the name of its file, without SOVERSION",
     ),
     Check(
         "wheel.rpath",

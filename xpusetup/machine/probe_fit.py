@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 HELPER = "helpers/inspect_fit.py"
-READS = (HELPER, "helpers/helperlib/wheel/fit.py", "helpers/helperlib/wheel/runtime.py", "machine/fit.py")
+READS = (
+    *(HELPER, "machine/fit.py", "helpers/helperlib/elf/file.py"),
+    *("helpers/helperlib/wheel/fit.py", "helpers/helperlib/wheel/runtime.py"),
+)
 """What decides the answer: where one of them changed, what was kept counts for nothing."""
 TIMEOUT_S = 30.0
 """Seconds that the look may take; most of an environment is listed, few files are read."""

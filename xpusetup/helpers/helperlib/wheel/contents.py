@@ -307,7 +307,8 @@ def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
     except UNREADABLE as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise
-        raise NotAWheelError(f"{path.name} cannot be read: {_no_archive(path) or error}") from error
+        why = "the list of its files points outside of it" if isinstance(error, OSError) else str(error)
+        raise NotAWheelError(f"{path.name} cannot be read: {_no_archive(path) or why}") from error
 
 
 def _no_archive(path: Path) -> str:

@@ -27,9 +27,9 @@ from helperlib.elf.conflicts import (
     path_of,
     stem_of,
 )
-from helperlib.elf.file import MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
+from helperlib.elf.file import BROKEN, MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
 from helperlib.elf.loader import Library, make_library, open_elf
-from helperlib.wheel.contents import UNREADABLE, list_files
+from helperlib.wheel.contents import NO_TARGETS, UNREADABLE, list_files
 from helperlib.wheel.images import Targets, read_targets
 from helperlib.wheel.libraries import installed
 
@@ -83,14 +83,14 @@ class Archive:
                     copy.flush()
                     return self._map(path, copy.fileno(), info.file_size)
         except (*UNREADABLE, NotElfError, struct.error) as error:
-            self.troubles[path] = str(error)
+            self.troubles[path] = BROKEN if isinstance(error, struct.error) else str(error)
             return None
 
     def _map(self, path: str, number: int, size: int) -> Part:
         with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
             elf = Elf(data)
             library = make_library(path, f"{self.path}:{path}", size, elf)
-            return Part(library, read_symbols(elf), read_targets(elf))
+            return Part(library, read_symbols(elf), NO_TARGETS if elf.lacks_sections() else read_targets(elf))
 
     def text(self, ending: str) -> str:
         """Give a file of its .dist-info folder as text; empty where it has none."""

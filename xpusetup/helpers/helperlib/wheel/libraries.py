@@ -129,6 +129,8 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
 
 
 OF_TAG = re.compile(r"linux.*?_(x86_64|aarch64|i686|ppc64le|s390x|riscv64|loongarch64|armv\d)\w*$")
+IMPORTED = re.compile(r"_|.+\.(?:cpython-|abi3\.)")
+"""Names by which nobody but Python asks for a library; others may be there to be handed to other machines."""
 MODULE = re.compile(r"(.+?)\.(?:cpython-(\d+[a-z]*)(?:-(\w+)-[\w-]+)?|(abi3))?\.?so")
 
 
@@ -139,16 +141,16 @@ def find_foreign(wheel: Wheel) -> Iterator[tuple[str, bool]]:
     files = [one for one in wheel.members if one.machine and ".so" in basename(one.path)]
     right = {basename(one.path) for one in files if one.machine in machines}
     needed = {name for one in wheel.libraries for name in one.needed}
-    if not files or any(tag.endswith("-any") for tag in wheel.promised):
-        if files:
-            kinds = {one.machine for one in files}
-            yield f"{some([basename(one.path) for one in files])} are for Linux on {some(kinds)} alone", False
-    elif machines:
-        for one in files:
-            if one.machine not in machines and basename(one.path) not in right:
-                yield f"{basename(one.path)} is for {one.machine}", not right or is_loaded(one.path, needed, wheel)
-    elif (systems := {tag for tag in wheel.promised if "-win" in tag or "-macosx" in tag}) and not _others(wheel):
-        yield f"{some([basename(one.path) for one in files])} are for Linux, not for {some(systems)}", True
+    are = f"{some([basename(one.path) for one in files])} {'is' if len(files) == 1 else 'are'} for Linux"
+    systems = {tag for tag in wheel.promised if "-win" in tag or "-macosx" in tag}
+    if files and any(tag.endswith("-any") for tag in wheel.promised):
+        yield f"{are} on {some({one.machine for one in files})} alone", False
+    elif files and systems and not _others(wheel):
+        yield f"{are}, not for {some(systems)}", True
+    for one in files if machines else ():
+        if one.machine not in machines and basename(one.path) not in right:
+            surely = IMPORTED.match(basename(one.path)) or basename(one.path) in needed
+            yield f"{basename(one.path)} is for {one.machine}", not right or bool(surely)
 
 
 def _others(wheel: Wheel) -> bool:
@@ -367,7 +369,7 @@ def find_broken(wheel: Wheel) -> Iterator[tuple[str, bool]]:
     linux = any("linux" in tag or tag.endswith("-any") for tag in wheel.promised)
     for one in wheel.members:
         loaded = is_loaded(one.path, needed, wheel)
-        if one.trouble:
+        if one.trouble and (one.machine or ".so" in basename(one.path)):
             yield f"{one.path} {one.trouble}", loaded
         elif one.instead and linux and (loaded or one.instead != LINKER_SCRIPT):
             yield f"{one.path} {one.instead}", loaded

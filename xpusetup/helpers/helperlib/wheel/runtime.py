@@ -6,12 +6,13 @@ import ast
 import re
 import zipfile
 from fnmatch import fnmatch
+from functools import partial
 from posixpath import basename
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import render_size
-from helperlib.wheel.contents import Finding, Opened, some
+from helperlib.wheel.contents import UNREADABLE, Finding, Opened, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -60,7 +61,15 @@ def find_opened(path: Path) -> tuple[Opened, ...]:
     """Give the names of libraries that a wheel's Python code opens, and in which file."""
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.endswith(".py")]
-        return find_in(names, archive.read)
+        return find_in(names, partial(_read_code, archive))
+
+
+def _read_code(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read a file of Python code; of one that cannot be read another check tells."""
+    try:
+        return archive.read(name)
+    except UNREADABLE:
+        return b""
 
 
 def find_in(names: Iterable[str], read: Callable[[str], bytes], least: int = TELLING) -> tuple[Opened, ...]:
