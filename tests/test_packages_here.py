@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data.ailing import BARE, NO_DRIVER, but
+from data.ailing import BARE, BLIND, NO_DRIVER, but
 from data.diagnosis import diagnose
 from data.fleet import B580, MAX, UBUNTU_24, Doc, Os, healthy
 from xpusetup.commands.doctor import DoctorOptions
@@ -156,3 +156,20 @@ def test_a_release_that_was_not_told_has_the_usual_commands(tmp_path: Path) -> N
     machine = but(bare("Ubuntu 24.04.3 LTS", B580), {"system.version": None, "system.name": "Ubuntu"})
     found, _, _ = judge(machine, tmp_path)
     assert any(PPA in line for line in found["umd.ze_intel_gpu"].fix.commands)
+
+
+@pytest.mark.parametrize("name", ["Ubuntu 24.04.3 LTS", "Ubuntu 26.04 LTS", "Debian GNU/Linux forky/sid"])
+def test_apt_reads_its_lists_first(name: str, tmp_path: Path) -> None:
+    found, _, _ = judge(bare(name, B580), tmp_path)
+    assert found["umd.ze_intel_gpu"].fix.commands[0] == "sudo apt-get update"
+
+
+def test_what_could_not_be_read_is_not_called_well(tmp_path: Path) -> None:
+    """The kernel keeps its messages for root on most systems: what nobody read is neither well nor looked at."""
+    note = {"notes": {"kernel.messages": "kernel.dmesg_restrict is 1"}, "kernel.messages": None}
+    found, _, _ = judge(but(healthy(UBUNTU_24, B580), BLIND, note), tmp_path)
+    assert "fw.guc_missing" not in found
+    assert "The kernel's messages could not be read" in found["umd.ze_init"].fix.say
+    told, _, _ = judge(but(healthy(UBUNTU_24, B580), BLIND), tmp_path)
+    assert told["fw.guc_missing"].level == "ok"
+    assert "could not be read" not in told["umd.ze_init"].fix.say

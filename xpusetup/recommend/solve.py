@@ -12,7 +12,7 @@ from xpusetup.machine.gpus import LEGACY
 from xpusetup.machine.works import torch_works
 from xpusetup.recommend.answer import Refusal, Way, WayStep
 from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
-from xpusetup.recommend.setup import make_setup
+from xpusetup.recommend.setup import make_setup, with_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -134,7 +134,7 @@ def system_steps(
     facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], options: str, *, wheel: bool
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
-    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
+    setup = with_lists(make_setup(facts, profile, known, goal="run" if wheel else "build"))
     if facts.in_wsl and not sees_devices(facts):
         title = "in Windows, which has the GPU: Intel's current graphics driver, then wsl --update"
         yield WayStep(title=title, mends=WINDOWS)
