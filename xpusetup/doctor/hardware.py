@@ -138,7 +138,10 @@ def check_small_bar(question: Question) -> Answer | None:
     if not small:
         return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
     refused = REFUSES_MEMORY in question.facts.said.get("fails", "")
-    level: Level = "fail" if refused or any(gpu.driver == "xe" for gpu in small) else "warn"
+    ladder = question.facts.userland.level_zero if question.facts.userland else None
+    starts = lists_all(question) and ladder is not None and not ladder.init
+    blind = any(gpu.driver == "xe" for gpu in small) and not starts
+    level: Level = "fail" if refused or blind else "warn"
     return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
 
 

@@ -39,7 +39,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("kmd.key"),
     _by_lines("kmd.other_kernel"),
     _by_lines("kmd.unknown_id"),
-    Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
+    Check("hw.small_bar", hardware.check_small_bar, ("hardware", "userland", "environment"), RUN),
     _by_lines("hw.slowed"),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
     _by_lines("fw.survivability"),

@@ -118,6 +118,8 @@ def _of_distribution(profile: Profile, facts: Facts, needs: Needs) -> Iterator[R
 KERNEL = "setup.kernel"
 DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
 """Tasks that are left out where nobody looked whether the driver is there."""
+ENVIRONMENT = "setup.toolchain"
+"""What makes an environment, which nobody needs where a PyTorch works in one."""
 MENDS = {
     "setup.kernel": ("kmd.force_probe", "kmd.bound"),
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
@@ -144,7 +146,8 @@ def system_steps(
     looked = driver_state(facts, cards) != "unknown"
     notes = [note for note in setup.notes if looked or note.id == KERNEL]
     yield from (_by_hand(note) for note in notes if note.id == KERNEL)
-    rest = [task for task in setup.tasks if task is not kernel and (looked or task.step.id not in DRIVER)]
+    needless = {*(() if looked else DRIVER), *((ENVIRONMENT,) if wheel and torch_works(facts) else ())}
+    rest = [task for task in setup.tasks if task is not kernel and task.step.id not in needless]
     if rest:
         yield _to_install(rest, "" if wheel else options)
     yield from (_by_hand(note) for note in notes if note.id != KERNEL)
