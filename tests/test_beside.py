@@ -117,3 +117,29 @@ def test_what_works_is_not_replaced_by_an_older_release(device: str) -> None:
         "nothing to install: PyTorch 2.14.1+xpu for Intel GPUs is in /home/me/venv"
     ]
     assert "not torch-2.14" not in way.why
+
+
+@pytest.mark.parametrize(
+    "python",
+    [
+        {"version": "3.9.21", "executable": "/usr/bin/python3.9"},  # RHEL 9's own
+        {"venv": False},  # Debian without python3-venv
+    ],
+)
+def test_a_python_that_makes_no_environment_beside_one_that_works(python: Doc, tmp_path: Path) -> None:
+    machine = healthy(UBUNTU_24, B580)
+    machine["python"] |= python
+    data = judge(machine, tmp_path)
+    assert {each.level for each in data.findings} <= {"ok", "info"}
+    assert [step.title for step in data.way.steps] == [
+        "nothing to install: PyTorch 2.14.1+xpu for Intel GPUs is in /home/me/venv"
+    ]
+    bare = but(machine, {"torch": None, "notes": {"torch": "no Python environment is active or built here"}})
+    assert judge(bare, tmp_path).stops["run"]
+
+
+def test_a_small_window_through_which_the_card_is_listed(tmp_path: Path) -> None:
+    """A virtual function, or a board without resizable BAR under a newer driver: it works, and was called a failure."""
+    found = judge(healthy(UBUNTU_24, {**B580, "bar": 256 << 20}), tmp_path)
+    assert found.stops["run"] == []
+    assert {each.id for each in found.findings if each.level == "warn"} == {"hw.small_bar"}

@@ -134,7 +134,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("verify -p sim --save laptop.json/x", 3, "cannot write laptop.json/x: ", "choose another place"),
         ("sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
         ("verify-wheel laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
-        ("verify-wheel none.whl", 2, "there is no wheel none.whl", "name a file that ends with .whl"),
+        ("verify-wheel none.whl", 2, "there is no wheel 'none.whl'", "name a file that ends with .whl"),
     ],
 )
 def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data.ailing import BARE, NO_DRIVER, but
+from data.ailing import BARE, BLIND, NO_DRIVER, but
 from data.diagnosis import diagnose
 from data.fleet import B580, MAX, UBUNTU_24, Doc, Os, healthy
 from xpusetup.commands.doctor import DoctorOptions
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+from xpusetup.machine.facts import Facts
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ SYSTEMS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "openSUSE Tumbleweed": (("opensuse-tumbleweed", "opensuse", "suse"), "20261101", "libze_intel_gpu1"),
     "Arch Linux": (("arch",), "", "intel-compute-runtime"),
     "Manjaro Linux": (("manjaro", "arch"), "25.0.10", "intel-compute-runtime"),
-    "Alpine Linux v3.22": (("alpine",), "3.22.2", ""),
+    "NixOS 25.11": (("nixos",), "25.11", ""),
     "MyCorp Linux 4": (("mycorp",), "4", ""),
 }
 BUILT_IN = {"Ubuntu 22.04.5 LTS", "Ubuntu 24.04.3 LTS", "Linux Mint 21.3", "Linux Mint 22.2", "Rocky Linux 9.6"}
@@ -121,7 +123,53 @@ def test_the_kernel_is_this_distributions(name: str, kernel: str, word: str, tmp
     assert fix.commands[-1] == "sudo reboot"
 
 
+OLD = {
+    "Alpine Linux v3.22": (("alpine",), "3.22.2"),
+    "Ubuntu 18.04.6 LTS": (("ubuntu", "debian"), "18.04"),
+    "CentOS Linux 7": (("centos", "rhel", "fedora"), "7"),
+    "Amazon Linux 2": (("amzn", "centos", "rhel", "fedora"), "2"),
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_a_system_whose_c_library_runs_no_wheel(name: str, tmp_path: Path) -> None:
+    """It was told to install the wheels, which pip does not find there."""
+    system = {"system.name": name, "system.families": list(OLD[name][0]), "system.version": OLD[name][1]}
+    machine = but(bare("Ubuntu 24.04.3 LTS", B580), system)
+    found, _, _ = judge(machine, tmp_path)
+    assert found["sys.glibc"].level == "fail"
+    assert found["sys.glibc"].fix.commands[0].startswith("docker run -it --device /dev/dri")
+    assert found["umd.ze_intel_gpu"].caused_by == "sys.glibc"
+    way = way_of(Facts.model_validate(machine)).data.way
+    assert way is not None
+    assert way.steps[0].mends == ("sys.glibc",)
+    works, _, _ = judge(but(healthy(UBUNTU_24, B580), system), tmp_path)
+    assert "sys.glibc" not in works
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_others_have_one_that_does(name: str, tmp_path: Path) -> None:
+    assert "sys.glibc" not in judge(bare(name, B580), tmp_path)[0]
+
+
 def test_a_release_that_was_not_told_has_the_usual_commands(tmp_path: Path) -> None:
     machine = but(bare("Ubuntu 24.04.3 LTS", B580), {"system.version": None, "system.name": "Ubuntu"})
     found, _, _ = judge(machine, tmp_path)
     assert any(PPA in line for line in found["umd.ze_intel_gpu"].fix.commands)
+
+
+@pytest.mark.parametrize("name", ["Ubuntu 24.04.3 LTS", "Ubuntu 26.04 LTS", "Debian GNU/Linux forky/sid"])
+def test_apt_reads_its_lists_first(name: str, tmp_path: Path) -> None:
+    found, _, _ = judge(bare(name, B580), tmp_path)
+    assert found["umd.ze_intel_gpu"].fix.commands[0] == "sudo apt-get update"
+
+
+def test_what_could_not_be_read_is_not_called_well(tmp_path: Path) -> None:
+    """The kernel keeps its messages for root on most systems: what nobody read is neither well nor looked at."""
+    note = {"notes": {"kernel.messages": "kernel.dmesg_restrict is 1"}, "kernel.messages": None}
+    found, _, _ = judge(but(healthy(UBUNTU_24, B580), BLIND, note), tmp_path)
+    assert "fw.guc_missing" not in found
+    assert "The kernel's messages could not be read" in found["umd.ze_init"].fix.say
+    told, _, _ = judge(but(healthy(UBUNTU_24, B580), BLIND), tmp_path)
+    assert told["fw.guc_missing"].level == "ok"
+    assert "could not be read" not in told["umd.ze_init"].fix.say

@@ -111,7 +111,7 @@ def test_route(name: str, route: str, profile: str) -> None:
 def test_a_new_b580_needs_a_kernel_then_its_driver_then_wheels() -> None:
     steps = way("b580-new").steps
     assert [step.commands for step in steps] == [
-        ("sudo apt-get install -y linux-generic-hwe-24.04",),
+        ("sudo apt-get update", "sudo apt-get install -y linux-generic-hwe-24.04"),
         ("xpusetup setup --apply",),
         ("xpusetup install",),
     ]

@@ -183,7 +183,13 @@ DEVICES: list[Case] = [
     ("hw.no_native_fp64", {}, "", ""),
     ("hw.no_native_fp64", gpu(ALCHEMIST), "", "info: Arc A770"),
     ("hw.small_bar", {}, "", "ok: 16384 MiB"),
-    ("hw.small_bar", gpu({**CARD, "bar": 256 << 20}), "", "fail: 256 MiB at 0000:03:00.0 (xe)"),
+    (
+        "hw.small_bar",
+        {**gpu({**CARD, "bar": 256 << 20}), "userland": {"level_zero": {**LADDER, "devices": []}}},
+        "",
+        "fail: 256 MiB at 0000:03:00.0 (xe)",
+    ),
+    ("hw.small_bar", gpu({**CARD, "bar": 256 << 20}), "", "warn: 256 MiB at 0000:03:00.0 (xe)"),
     ("hw.small_bar", gpu({**ALCHEMIST, "bar": 256 << 20}), "", "warn: 256 MiB at 0000:04:00.0 (i915)"),
     ("hw.small_bar", gpu({**INTEGRATED, "bar": 256 << 20}), "", ""),
     ("hw.multi_bmg_enum", {}, "", ""),
@@ -897,7 +903,7 @@ BY_LINES = (
     *("win.driver", "wsl.no_dri", "perm.policy", "umd.unregistered", "umd.variable_needed", "umd.device_choice"),
     "umd.video",
     *("npu.busy", "hpu.busy", "npu.release", "vpu.driver", "env.elsewhere", "env.other_python", "env.code_device"),
-    *("kmd.reserved", "kmd.key", "kmd.other_kernel", "umd.opencl_elsewhere", "sys.glibc", "npu.access"),
+    *("kmd.reserved", "kmd.key", "kmd.other_kernel", "umd.opencl_elsewhere", "npu.access"),
     *("env.hidden_cards", "npu.no_node", "kmd.unknown_id", "fw.survivability", "umd.gives_up"),
 )
 BESIDE = ("tool.contradicted", "hw.slowed")
@@ -906,6 +912,8 @@ SHOWN: list[Case] = [
     *((name, {"shown": {name: {"line": "so", "firm": True}}}, "", "fail: so") for name in BY_LINES),
     *((name, {"shown": {name: {"line": "so"}}}, "", "") for name in BY_LINES),
     *((name, {"shown": {name: {"line": "so", "firm": True}}}, "", "warn: so") for name in BESIDE),
+    ("sys.glibc", {}, "", ""),
+    ("sys.glibc", {"system": {"families": ["alpine"]}, "torch": None}, "fail: Ubuntu", "fail: Ubuntu"),
     ("perm.not_a_device", {}, "", ""),
     (
         "perm.not_a_device",

@@ -160,6 +160,35 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     return Answer("fail" if is_sure(late) else "warn", seen, words)
 
 
+MUSL = ("alpine", "postmarketos", "chimera")
+"""Systems whose C library is another one than that for which wheels and oneAPI are made."""
+BEFORE_WHEELS = {"ubuntu": (18, 4), "debian": (9,), "rhel": (7,), "centos": (7,), "amzn": (2,)}
+"""The last release of a system whose glibc is older than 2.28, which the wheels for XPU ask for."""
+IN_A_CONTAINER = (
+    "Work in a container of a system that they are made for (where this is one: take another image), with the GPU's"
+    " nodes handed to it: there the rest of this counts, the driver too."
+)
+CONTAINER = "docker run -it --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ubuntu:24.04"
+
+
+def check_libc(question: Question) -> Answer | None:
+    """Look for a system whose C library runs none of what is published for Intel GPUs."""
+    system = question.facts.system
+    if system is None or not is_xpu(question) or not system.families or torch_works(question.facts):
+        return None
+    if not question.facts.is_told("torch"):  # a post that is not about PyTorch
+        return None
+    last, release = BEFORE_WHEELS.get(system.families[0]), numbers(system.version or "")
+    words = {"mend": IN_A_CONTAINER, "commands": CONTAINER}
+    if set(MUSL) & set(system.families):
+        means = "PyTorch's wheels, oneAPI and Intel's driver are made for glibc, and the C library here is musl"
+        return Answer("fail", f"{system.name} has musl", {**words, "means": means})
+    if question.goal == "run" and last and release and release[: len(last)] <= last:
+        means = "The wheels for Intel GPUs ask for glibc 2.28 or newer: pip finds none of them for this system"
+        return Answer("fail", f"{system.name} has a glibc before 2.28", {**words, "means": means})
+    return None
+
+
 def newest_is_older(question: Question, gpu: Gpu, release: str) -> dict[str, str]:
     """Give what mends a kernel that is too old, where the distribution's release has none that is new enough."""
     system, table = question.facts.system, _table(question)

@@ -138,7 +138,10 @@ def check_small_bar(question: Question) -> Answer | None:
     if not small:
         return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
     refused = REFUSES_MEMORY in question.facts.said.get("fails", "")
-    level: Level = "fail" if refused or any(gpu.driver == "xe" for gpu in small) else "warn"
+    ladder = question.facts.userland.level_zero if question.facts.userland else None
+    starts = lists_all(question) and ladder is not None and not ladder.init
+    blind = any(gpu.driver == "xe" for gpu in small) and not starts
+    level: Level = "fail" if refused or blind else "warn"
     return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
 
 
@@ -235,6 +238,8 @@ def check_firmware(question: Question) -> Answer | None:
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:
             return Answer("fail", f"no /lib/firmware/{lacking[0]}*")
+    if kernel.messages is None and not lists_gpu(question.facts):
+        return None  # the kernel keeps them for root, and a node alone does not tell
     return Answer("info", lines[-1]) if lines else Answer("ok", "none is missed")
 
 

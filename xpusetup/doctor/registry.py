@@ -39,7 +39,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("kmd.key"),
     _by_lines("kmd.other_kernel"),
     _by_lines("kmd.unknown_id"),
-    Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
+    Check("hw.small_bar", hardware.check_small_bar, ("hardware", "userland", "environment"), RUN),
     _by_lines("hw.slowed"),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
     _by_lines("fw.survivability"),
@@ -48,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
     Check("fw.gpu_hang", hardware.check_hang, ("hardware", "kernel", "container"), RUN),
     Check("kmd.pvc_needs_backports", hardware.check_max_driver, ("hardware", "kernel", "container"), RUN),
     Check("kmd.force_probe", hardware.check_known, ("system", "hardware", "kernel", "container"), RUN),
+    Check("sys.glibc", ages.check_libc, ("system",)),
     Check(
         "sys.older_than_gpu",
         ages.check_system_for_gpu,
@@ -127,7 +128,6 @@ CHECKS: tuple[Check, ...] = (
     Check("git.present", toolkit.check_git, ("tools",), BUILD),
     Check("cmake.version", toolkit.check_cmake, ("tools",), BUILD),
     Check("cmake.pip_vs_conda", toolkit.check_conda_cmake, ("environment", "python"), BUILD),
-    _by_lines("sys.glibc"),
     Check("py.version", toolkit.check_python, ("python",)),
     Check("py.headers", toolkit.check_headers, ("python",), BUILD),
     Check("py.venv", toolkit.check_venv, ("python",)),
@@ -194,7 +194,7 @@ SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.availab
 """What only says that nothing works: whatever else fails comes before it."""
 OF_AN_AGE = ("hw.legacy_gpu",)
 """What is true of a GPU whatever else fails: with a driver of its time it works, so that another cause comes before."""
-DECIDED = tuple(check.id for check in CHECKS if isinstance(check.ask, partial))
+DECIDED = ("sys.glibc", *(check.id for check in CHECKS if isinstance(check.ask, partial)))
 """What a line that a program wrote proves: it comes before what follows from versions, or from what is not there."""
 BAD = ("fail", "crash")
 WEIGHT = {"warn": 1, "fail": 2, "crash": 2}

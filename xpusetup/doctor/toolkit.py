@@ -172,7 +172,12 @@ def check_python(question: Question) -> Answer | None:
         "means": f"This release supports Python {wanted}",
         "mend": "Name one that fits: --python 3.11 (or a path).",
     }
-    return Answer("ok" if fits else "fail", seen, words)
+    return Answer("ok" if fits else _unless_served(question), seen, words)
+
+
+def _unless_served(question: Question) -> Level:
+    """Give how much it matters that no environment can be made: nothing where a PyTorch of another one works."""
+    return "info" if question.goal == "run" and torch_works(question.facts) else "fail"
 
 
 def _minor(version: str) -> str:
@@ -194,7 +199,8 @@ def check_venv(question: Question) -> Answer | None:
     if python is None or python.adopted is not None:
         return None
     words = {"minor": _minor(python.version)}
-    return Answer("ok", "venv, ensurepip", words) if python.venv else Answer("fail", "no venv or ensurepip", words)
+    lacks = Answer(_unless_served(question), "no venv or ensurepip", words)
+    return Answer("ok", "venv, ensurepip", words) if python.venv else lacks
 
 
 def check_environment(question: Question) -> Answer | None:

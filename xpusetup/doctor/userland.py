@@ -187,13 +187,22 @@ LOOKED = {
 """From what the cause of a Level Zero that fails would be known, and the parts of facts that hold it."""
 
 
+UNREAD = " The kernel's messages could not be read, and may say it: sudo dmesg | grep -iE 'i915|xe|guc'"
+
+
+def _is_unread(question: Question) -> bool:
+    """Say whether the kernel keeps its messages for root, where they are about this machine's driver."""
+    kernel = question.facts.kernel
+    return kernel is not None and kernel.messages is None and not question.facts.in_wsl
+
+
 def _looked(question: Question) -> dict[str, str]:
     """Say what was looked at and is well, and what nobody told of."""
     facts = question.facts
     told = [name for name, parts in LOOKED.items() if any(facts.is_told(part) for part in parts)]
     left = [name for name in LOOKED if name not in told]
     if not left:
-        return {"looked": WELL}
+        return {"looked": f"{WELL}{UNREAD if _is_unread(question) else ''}"}
     seen = f"Told, and well as far as it was told: {', '.join(told)}. " if told else ""
     return {"looked": f"{seen}Not told: {', '.join(left)}. The cause may be in any of these."}
 

@@ -41,6 +41,7 @@ INSTALL: dict[Manager, tuple[str, ...]] = {
     "zypper": ("zypper", "--non-interactive", "install"),
     "pacman": ("pacman", "-S", "--needed", "--noconfirm"),
 }
+UPDATE = ("apt-get", "update")
 FAMILIES: dict[str, Manager] = {
     "debian": "apt",
     "ubuntu": "apt",
@@ -204,8 +205,8 @@ def with_lists(setup: Setup) -> Setup:
     for number, task in enumerate(setup.tasks):
         heads = [argv[:2] for argv in task.step.run]
         if ("apt-get", "install") in heads:
-            step = replace(task.step, run=(("apt-get", "update"), *task.step.run))
-            known = ("apt-get", "update") in heads[: heads.index(("apt-get", "install"))]
+            step = replace(task.step, run=(UPDATE, *task.step.run))
+            known = UPDATE in heads[: heads.index(("apt-get", "install"))]
             tasks = (*setup.tasks[:number], task if known else replace(task, step=step), *setup.tasks[number + 1 :])
             return replace(setup, tasks=tasks)
     return setup
@@ -410,13 +411,13 @@ def _fix_kernel(fix: Fix, place: Place) -> Fix:
 
 def _prepared(place: Place, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     if place.manager is not None:
-        lists = (("apt-get", "update"),) if place.manager == "apt" and not packages.prepare else ()
-        yield from (*lists, *(_fill(argv, place) for argv in packages.prepare))
+        yield from (_fill(argv, place) for argv in packages.prepare)
         yield install_argv(place.manager, _fill([*names], place))
 
 
 def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fix:
-    lines = [shlex.join(("sudo", *argv)) for argv in run] + ([RESTART] if restart else [])
+    lists = (UPDATE,) if run[0][:2] == INSTALL["apt"][:2] else ()  # a new machine and a container have none
+    lines = [shlex.join(("sudo", *argv)) for argv in (*lists, *run)] + ([RESTART] if restart else [])
     return replace(fix, commands=(("any", tuple(lines)),))
 
 

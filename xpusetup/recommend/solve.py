@@ -12,7 +12,7 @@ from xpusetup.machine.gpus import LEGACY
 from xpusetup.machine.works import torch_works
 from xpusetup.recommend.answer import Refusal, Way, WayStep
 from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
-from xpusetup.recommend.setup import make_setup
+from xpusetup.recommend.setup import make_setup, with_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -118,6 +118,8 @@ def _of_distribution(profile: Profile, facts: Facts, needs: Needs) -> Iterator[R
 KERNEL = "setup.kernel"
 DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
 """Tasks that are left out where nobody looked whether the driver is there."""
+ENVIRONMENT = "setup.toolchain"
+"""What makes an environment, which nobody needs where a PyTorch works in one."""
 MENDS = {
     "setup.kernel": ("kmd.force_probe", "kmd.bound"),
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
@@ -134,7 +136,7 @@ def system_steps(
     facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], options: str, *, wheel: bool
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
-    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
+    setup = with_lists(make_setup(facts, profile, known, goal="run" if wheel else "build"))
     if facts.in_wsl and not sees_devices(facts):
         title = "in Windows, which has the GPU: Intel's current graphics driver, then wsl --update"
         yield WayStep(title=title, mends=WINDOWS)
@@ -144,7 +146,8 @@ def system_steps(
     looked = driver_state(facts, cards) != "unknown"
     notes = [note for note in setup.notes if looked or note.id == KERNEL]
     yield from (_by_hand(note) for note in notes if note.id == KERNEL)
-    rest = [task for task in setup.tasks if task is not kernel and (looked or task.step.id not in DRIVER)]
+    needless = {*(() if looked else DRIVER), *((ENVIRONMENT,) if wheel and torch_works(facts) else ())}
+    rest = [task for task in setup.tasks if task is not kernel and task.step.id not in needless]
     if rest:
         yield _to_install(rest, "" if wheel else options)
     yield from (_by_hand(note) for note in notes if note.id != KERNEL)
