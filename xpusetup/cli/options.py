@@ -105,12 +105,12 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0:
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[str, typer.Option("--os", help="The image's system.", metavar="SYSTEM")]
-ImageTarget = Annotated[str, typer.Option("--target", help="To use it, or to compile.", metavar="runtime|devel")]
-From = Annotated[str, typer.Option("--from", help="Compiled, or as published.", metavar="source|wheels")]
-ImageDialect = Annotated[str, typer.Option("--dialect", help="For which engine.", metavar="buildkit|portable")]
+ImageOs = Annotated[str, _offered("--os", "The image's system.", "SYSTEM", complete.systems)]
+ImageTarget = Annotated[str, _choice("--target", "To use it, or to compile.", "runtime", "devel")]
+From = Annotated[str, _choice("--from", "Compiled, or as published.", "source", "wheels")]
+ImageDialect = Annotated[str, _choice("--dialect", "For which engine.", "buildkit", "portable")]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
-ImageDriver = Annotated[str, typer.Option("--driver", help="Intel's line of packages.", metavar="client|data-center")]
+ImageDriver = Annotated[str, _choice("--driver", "Intel's line of packages.", "client", "data-center")]
 ImagePin = Annotated[Words, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]
 
 
