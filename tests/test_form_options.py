@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -148,6 +149,23 @@ def test_every_form_of_every_profile_is_written_or_refused_in_words(kind: str, p
         made = {"mended by": error.fix}
     assert all(made)
     assert any(made.values())
+
+
+@pytest.mark.parametrize("kind", ["shell", "slurm", "module", "github"])
+def test_the_python_of_a_form_fits_its_profile(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where this machine has none that does; the one that is named need not be here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.toml").write_text(small_text(('python = ">=3.10"', 'python = ">=3.14"')))
+    options: dict[str, Any] = {**USUAL.get(kind, {}), "archs": [], "pythons": [], "profiles": ["new.toml"]}
+    place = Where(root=str(tmp_path), profile="new.toml")
+    request = Request(verify="off")
+    with pytest.raises(UsageError, match=r"small cannot be built for this machine's Python 3\.\d+") as caught:
+        KINDS[kind].make(Order(places=(place,), request=request, options=options))
+    assert caught.value.fix == "name one that those machines have: --python 3.14"
+    told = replace(place, python="3.14")
+    made = KINDS[kind].make(Order(places=(told,), request=request, options={**options, "pythons": ["3.14"]})).files
+    (venv,) = (text for name, text in made.items() if name.endswith("steps/venv.sh"))
+    assert "\nrun python3.14 " in venv
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "apptainer"])
