@@ -151,6 +151,28 @@ def test_every_form_of_every_profile_is_written_or_refused_in_words(kind: str, p
     assert any(made.values())
 
 
+@pytest.mark.parametrize("kind", ["shell", "dockerfile", "apptainer", "slurm", "module", "github"])
+def test_what_is_of_someone_else_is_not_written_over(kind: str, tmp_path: Path) -> None:
+    """A form that was written there before is, whichever profiles it was of."""
+
+    def write(profile: str) -> None:
+        place = Where(root=str(tmp_path), profile=profile)
+        options = {**USUAL.get(kind, {}), "archs": [], "profiles": [profile]}
+        emit(kind, Order(places=(place,), request=Request(), options=options), str(tmp_path))
+
+    name = {"shell": "build.sh", "github": ".github/workflows/xpusetup.yml"}.get(kind, "README.md")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UsageError, match=f"has {name} of its own, which would be lost") as caught:
+        write("sim")
+    assert caught.value.fix == "name an empty folder: --out DIR"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
+    (tmp_path / name).unlink()
+    write("sim")
+    write("torch-2.14")
+    write("sim")
+
+
 @pytest.mark.parametrize("kind", ["shell", "slurm", "module", "github"])
 def test_the_python_of_a_form_fits_its_profile(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where this machine has none that does; the one that is named need not be here."""

@@ -27,7 +27,7 @@ from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
-from xpusetup.run.root import helper_files, lock_document
+from xpusetup.run.root import LOCKED, helper_files, lock_document
 from xpusetup.run.tables import image_table, is_path, known, load_profile, target_table
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
@@ -387,11 +387,29 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder = Path(out)
-    for name, text in form.files.items():
+    _keep_others(folder, form.files)
+    for name, text in sorted(form.files.items(), key=lambda each: not each[0].endswith(LOCKED)):
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
     start = form.start.replace(FOLDER, shlex.quote(f"./{out}" if out.startswith("-") else out))
     return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
+
+
+def _keep_others(folder: Path, texts: Mapping[str, str]) -> None:
+    """Raise UsageError where something would be written over that is of no form: none was begun there before."""
+    locks = [Path(name) for name in texts if name.endswith(LOCKED)]
+    beside = [(folder / lock.parent.parent).glob(f"*/{LOCKED}") for lock in locks if lock.parent.name]
+    if any((folder / lock).exists() for lock in locks) or any(path for each in beside for path in each):
+        return
+    theirs = [name for name, text in sorted(texts.items()) if _differs(folder / name, text)]
+    if theirs:
+        more = f" and {len(theirs) - 1} more files" if len(theirs) > 1 else ""
+        message = f"{folder} has {theirs[0]}{more} of its own, which would be lost"
+        raise UsageError(message, fix="name an empty folder: --out DIR")
+
+
+def _differs(path: Path, text: str) -> bool:
+    return path.is_file() and files.read_text(path) != text
 
 
 def _guesses(texts: Mapping[str, str]) -> Iterator[str]:
