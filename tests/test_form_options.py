@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -167,6 +168,45 @@ def test_every_form_of_every_profile_is_written_or_refused_in_words(kind: str, p
         made = {"mended by": error.fix}
     assert all(made)
     assert any(made.values())
+
+
+@pytest.mark.parametrize("kind", ["shell", "dockerfile", "apptainer", "slurm", "module", "github"])
+def test_what_is_of_someone_else_is_not_written_over(kind: str, tmp_path: Path) -> None:
+    """A form that was written there before is, whichever profiles it was of."""
+
+    def write(profile: str) -> None:
+        place = Where(root=str(tmp_path), profile=profile)
+        options = {**USUAL.get(kind, {}), "archs": [], "profiles": [profile]}
+        emit(kind, Order(places=(place,), request=Request(), options=options), str(tmp_path))
+
+    name = {"shell": "build.sh", "github": ".github/workflows/xpusetup.yml"}.get(kind, "README.md")
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(UsageError, match=f"has files of its own that this would write over: {name}") as caught:
+        write("sim")
+    assert caught.value.fix == "name a folder that is empty or not there yet: --out DIR"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [tmp_path / name]
+    (tmp_path / name).unlink()
+    write("sim")
+    write("torch-2.14")
+    write("sim")
+
+
+@pytest.mark.parametrize("kind", ["shell", "slurm", "module", "github"])
+def test_the_python_of_a_form_fits_its_profile(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where this machine has none that does; the one that is named need not be here."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.toml").write_text(small_text(('python = ">=3.10"', 'python = ">=3.14"')))
+    options: dict[str, Any] = {**USUAL.get(kind, {}), "archs": [], "pythons": [], "profiles": ["new.toml"]}
+    place = Where(root=str(tmp_path), profile="new.toml")
+    request = Request(verify="off")
+    with pytest.raises(UsageError, match=r"small cannot be built for this machine's Python 3\.\d+") as caught:
+        KINDS[kind].make(Order(places=(place,), request=request, options=options))
+    assert caught.value.fix == "name one that those machines have: --python 3.14"
+    told = replace(place, python="3.14")
+    made = KINDS[kind].make(Order(places=(told,), request=request, options={**options, "pythons": ["3.14"]})).files
+    (venv,) = (text for name, text in made.items() if name.endswith("steps/venv.sh"))
+    assert "\nrun python3.14 " in venv
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name != "apptainer"])

@@ -102,7 +102,7 @@ def test_slurm_where_no_torch_has_collectives() -> None:
 def test_slurm_scratch_of_the_site_for_all_sources_needs_no_other() -> None:
     profile = shipped("sim")
     cell = Cell(name="sim", profile=profile, plan=make_plan(profile, Request(), SIM, Layout(src="/lustre/sim")))
-    assert 'SCRATCH=""' in render_slurm([cell], SETTINGS.scheduler)["common.sh"]
+    assert """printf '%s\\n' ""; }""" in render_slurm([cell], SETTINGS.scheduler)["common.sh"]
 
 
 def test_module() -> None:
@@ -232,7 +232,18 @@ def test_two_profiles_of_one_name() -> None:
         make_places([("sim", shipped("sim")), ("other/sim.toml", shipped("sim"))], [], [], target_table())
 
 
-@pytest.mark.parametrize("text", ['account = "a b"', 'scratch = "$(rm x)"', 'modules = ["a; b"]', "cpus = 0"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        'account = "a b"',
+        'scratch = "$(rm x)"',
+        'scratch = "/a/${}"',
+        'scratch = "/a/${b"',
+        'scratch = "/$"',
+        'modules = ["a; b"]',
+        "cpus = 0",
+    ],
+)
 def test_a_site_file_writes_no_commands_into_jobs(text: str) -> None:
     with pytest.raises(UsageError):
         merge_settings([("site.toml", f"[scheduler]\n{text}\n")])

@@ -28,7 +28,7 @@ gpu_partition = "gpu"
 gres = "gpu:xpu:1"
 cpus = 1
 memory_gib = 1
-scratch = "{folder}/node"
+scratch = "{folder}/node/$SLURM_JOB_NAME"
 nodes = 1
 """
 SETUP = """
@@ -123,7 +123,7 @@ def test_array(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
     built = [row for row in ended.values() if row["Name"] == "build" and row["JobState"] == "COMPLETED"]
     assert len(verified) == len(built) == 2
     assert min(row["StartTime"] for row in verified) >= min(row["EndTime"] for row in built)
-    assert not list((tmp_path / "node").iterdir())
+    assert not list((tmp_path / "node/build").iterdir())
 
 
 def rows_of(out: Path, tiny: Tiny) -> dict[str, dict[str, Any]]:

@@ -44,6 +44,13 @@ def forms(incomplete: str) -> list[str]:
     return [name for name in sorted(KINDS) if name.startswith(incomplete)]
 
 
+def systems(incomplete: str) -> list[str]:
+    """Offer the systems that images can be made of."""
+    from xpusetup.run.tables import image_table
+
+    return [system.id for system in image_table().system if system.id.startswith(incomplete)]
+
+
 def suites(incomplete: str) -> list[str]:
     """Offer the suites of tests."""
     from xpusetup.commands.test import list_suites

@@ -122,21 +122,16 @@ Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0:
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[str, typer.Option("--os", help="The image's system.", metavar="SYSTEM")]
+ImageOs = Annotated[str, _offered("--os", "The image's system.", "SYSTEM", complete.systems)]
 ImageTarget = Annotated[
-    str, typer.Option("--target", help="An image to use torch, or one to compile with it.", metavar="runtime|devel")
+    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel")
 ]
-From = Annotated[str, typer.Option("--from", help="Compiled, or as published.", metavar="source|wheels")]
+From = Annotated[str, _choice("--from", "Compiled, or as published.", "source", "wheels")]
 ImageDialect = Annotated[
-    str,
-    typer.Option(
-        "--dialect", help="portable: for engines without BuildKit, as old buildah.", metavar="buildkit|portable"
-    ),
+    str, _choice("--dialect", "portable: for engines without BuildKit, as old buildah.", "buildkit", "portable")
 ]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
-ImageDriver = Annotated[
-    str, typer.Option("--driver", help="Intel's line of driver packages.", metavar="client|data-center")
-]
+ImageDriver = Annotated[str, _choice("--driver", "Intel's line of driver packages.", "client", "data-center")]
 ImagePin = Annotated[
     Words, typer.Option("--pin", help="A package of the system in just this version.", metavar="PACKAGE=VERSION")
 ]

@@ -19,7 +19,7 @@ from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
-from xpusetup.emit.matrix import Cell, Place, make_places, say_toolkit, say_toolkits
+from xpusetup.emit.matrix import Cell, Place, choose_python, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
@@ -86,7 +86,7 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     texts: dict[str, str] = {}
     for place, space in spaces.items():
         seen = make_target(space.profile, facts, space.device, replace(request, arch=place.arch), space.settings)
-        version = place.python or seen.python_version
+        version = choose_python(space.profile, place.python, seen.python_version)
         target = replace(seen, python=f"python{version}", python_version=version)  # whatever its place elsewhere
         plan = purpose.make(space.profile, request, target, Layout() if axes.portable else space.layout)
         cells.append(Cell(name=place.name, profile=space.profile, plan=plan))
@@ -389,7 +389,7 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     form = KINDS[kind].make(order)
     folder = Path(out)
     _spare(folder, form)
-    for name, text in form.files.items():
+    for name, text in sorted(form.files.items(), key=lambda each: not each[0].endswith(LOCKED)):
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
     start = form.start.replace(FOLDER, shlex.quote(f"./{out}" if out.startswith("-") else out))
@@ -426,10 +426,13 @@ def _guesses(texts: Mapping[str, str]) -> Iterator[str]:
 
 def emit_shell(order: Order) -> Form:
     """Give the step scripts and build.sh. The folder is a root: it builds as it lies."""
-    workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
+    asked = order.only_place.python if VERSION.fullmatch(order.only_place.python) else ""
+    place = replace(order.only_place, python="") if asked else order.only_place  # it need not be here
+    workspace = ensure_locked(open_workspace(place), lambda _text: None)
     seen = preview(workspace, order.request, here=False).plan
-    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
-    target = replace(seen.target, python=named)  # whatever its place elsewhere
+    version = choose_python(workspace.profile, asked, seen.target.python_version)
+    named = workspace.layout.python if workspace.layout.adopted else f"python{version}"
+    target = replace(seen.target, python=named, python_version=version)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
     texts = _root_files(workspace.profile, moved, order.request)
     needs = (say_toolkit(workspace.profile, target.toolkit),) if target.toolkit else ()

@@ -66,6 +66,9 @@ SlurmWord = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-
 """What stands in a line of a job's header."""
 
 
+NAME = "[A-Za-z_][A-Za-z0-9_]*"
+
+
 class Scheduler(Strict):
     """What Slurm's jobs ask for here.
 
@@ -85,7 +88,7 @@ class Scheduler(Strict):
     time: SlurmWord = "12:00:00"
     verify_time: SlurmWord = "00:30:00"
     modules: list[SlurmWord] = []
-    scratch: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./${}-]*$")] = ""
+    scratch: Annotated[str, Field(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
 
 
 class ModuleSettings(Strict):

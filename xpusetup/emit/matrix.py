@@ -77,6 +77,20 @@ def _impossible(place: Place, table: TargetTable) -> str:
     return ""
 
 
+def choose_python(profile: Profile, asked: str, seen: str) -> str:
+    """Give the Python of a form: the one that was asked for, else this machine's. Raises UsageError where none fits."""
+    takes, version = SpecifierSet(profile.python), asked or seen
+    if takes.contains(version):
+        return version
+    minor = int(version.split(".")[1])
+    fitting = [
+        f"3.{each}" for each in sorted(range(40), key=lambda each: abs(each - minor)) if takes.contains(f"3.{each}")
+    ]
+    fix = f"name one that those machines have: --python {fitting[0]}" if fitting else "name another profile"
+    whose = f"cannot be built for Python {asked}" if asked else f"cannot be built for this machine's Python {seen}"
+    raise UsageError(f"{profile.name} {whose}: it takes {profile.python}", fix=fix)
+
+
 def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
     works = [place.name for place in places if place not in reasons]
     if works:

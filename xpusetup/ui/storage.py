@@ -153,8 +153,10 @@ def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> Non
     show_unverified(console, data.unverified)
     file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
-    console.print(f"   install this program:  tar -xf {escape(file)} program && pip install --no-index program/*.whl")
-    console.print(f"   {f'{data.purpose}:'.ljust(23)}xpusetup {data.purpose} --bundle {escape(file)}")
+    python = f"python{'.'.join(data.python.split('.')[:2])}"  # whose wheels it holds
+    console.print(f"   install this program:  tar -xf {escape(file)} program && {python} -m venv xpu &&")
+    console.print("                          xpu/bin/pip install --no-index program/*.whl")
+    console.print(f"   {f'{data.purpose}:'.ljust(23)}xpu/bin/xpusetup {data.purpose} --bundle {escape(file)}")
 
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens

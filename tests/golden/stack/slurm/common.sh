@@ -4,7 +4,10 @@
 CELLS=(stack-cpu)
 MEMORY_PER_JOB=(2560) # MiB that one compile job takes, cell by cell
 MODULES=(gcc/13.2)
-SCRATCH="/local/$USER" # on the node's own disk; empty: sources are compiled where they were fetched
+
+# A folder on the node's own disk; empty: sources are compiled where they were fetched. Its variables are the job's, and
+# need not be set where this is submitted.
+scratch_folder() { printf '%s\n' "/local/$USER"; }
 
 load_modules() {
   [ "${#MODULES[@]}" -gt 0 ] || return 0
@@ -31,14 +34,16 @@ choose_jobs() { # MIB
 # On the node's disk the sources have the same path as before, by a mount that this task alone sees: keys, compiler
 # flags and wheels stay what they are. Where the node allows no such mount, only temporary files are kept there.
 compile_cell() { # CELL
-  if [ -z "$SCRATCH" ]; then
+  local code=0 scratch
+  scratch=$(scratch_folder) || { echo "[scheduler] scratch names a variable that this job has not" >&2; exit 3; }
+  if [ -z "$scratch" ]; then
     bash "$1/compile.sh"
     return
   fi
-  local code=0
-  NODE_FOLDER=$SCRATCH/xpusetup-$SLURM_JOB_ID
-  mkdir -p "$NODE_FOLDER/tmp" "$NODE_FOLDER/src"
+  mkdir -p "$scratch"
+  NODE_FOLDER=$(mktemp -d "$scratch/xpusetup-$SLURM_JOB_ID.XXXXXX") # nobody else can have made it
   trap 'rm -rf "$NODE_FOLDER"' EXIT
+  mkdir "$NODE_FOLDER/tmp" "$NODE_FOLDER/src"
   export TMPDIR=$NODE_FOLDER/tmp
   if [ -d "$1/src" ] && unshare --map-root-user --mount true 2>/dev/null; then
     cp -a "$1/src/." "$NODE_FOLDER/src/"
