@@ -89,6 +89,17 @@ def test_advice_for_a_tree_that_the_build_fetches(workspace: Workspace, tmp_path
     assert of_others.commands[0] == "git submodule sync --recursive"
 
 
+def test_a_build_is_not_advised_to_install_something_else(workspace: Workspace) -> None:
+    """What it installs is pinned: `TMPDIR=DIR pip install NAME` mends nothing in it."""
+    logs = make_root(workspace) / "logs"
+    logs.mkdir()
+    said = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device\n"
+    (logs / "requirements.log").write_text(said)
+    (cause,) = explain(str(logs / "requirements.log")).data.causes
+    assert cause.commands
+    assert not [line for line in cause.commands if "pip install" in line]
+
+
 @pytest.mark.parametrize("proven", [None, {}, {"simxpu.build": ["0" * 64]}, {"torch.install": ["0" * 64]}, "x"])
 def test_a_proof_is_of_what_was_verified(workspace: Workspace, proven: object) -> None:
     """As where the manifest of another root was put here, or one that says no hashes."""

@@ -261,3 +261,14 @@ def test_editable_on_the_command_line(tmp_path: Path) -> None:
     given = [f"torch={tmp_path}/tree:editable", f"vision={tmp_path}/tree"]
     assert find_sources(given) == (("torch", f"{tmp_path}/tree"), ("vision", f"{tmp_path}/tree"))
     assert find_editable(given) == ("torch",)
+
+
+def test_a_checkout_in_a_folder_that_flags_cannot_carry() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_sources(["torch=/a b/pytorch"])
+    assert caught.value.fix == "move it to a plainer one, and name that: --source torch=DIR"
+
+
+def test_one_component_until_a_step_before_it() -> None:
+    plan = plan_for("torch-2.14", Request(only=("vision",), until="requirements"))
+    assert [step.id for step in plan.steps] == ["venv", "requirements"]

@@ -214,11 +214,13 @@ def test_a_name_is_no_path(name: str) -> None:
 
 @pytest.mark.parametrize("char", [*" :;'\"`\\$&|<>()[]{}*?!#@", "\t", "\n"])
 def test_odd_characters(char: str) -> None:
-    for where in ({"root": f"/a{char}b"}, {"build_dir": f"/a{char}b"}, {"prefix": f"/a{char}b"}, {"name": f"a{char}b"}):
+    places = {"root": "--root DIR", "build_dir": "--build-dir DIR", "prefix": "--prefix DIR", "name": "--root DIR"}
+    for option, named in places.items():
+        where = {option: f"a{char}b" if option == "name" else f"/a{char}b"}
         message, fix = refused(profile="sim", **where)
         assert message.startswith("the folder ")
         assert message.endswith(f" holds {char!r}, which compiler flags and PATH cannot carry")
-        assert fix == "choose a plainer one: --root DIR"
+        assert fix == f"choose a plainer one: {named}"
 
 
 @pytest.mark.parametrize("path", ["/a-b_c.d+e/f", "/home/é", "/x=y", "/a,b", "/a%b", "/~x"])

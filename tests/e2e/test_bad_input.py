@@ -247,3 +247,14 @@ def test_nobody_is_told(closed: str, tiny: Tiny, tmp_path: Path) -> None:
         done = subprocess.run(("bash", "-c", line), check=False, capture_output=True, text=True, env=tiny.env)
         assert (done.returncode, "Traceback" in done.stderr) == (0, False), (words, done.stderr)
     assert (tmp_path / "root/stamps/venv").is_file()
+
+
+def test_where_pip_installs_is_no_matter_of_the_callers_settings(tiny: Tiny, tmp_path: Path) -> None:
+    """A folder, a dry run or the user's own packages: pip ended well, and nothing was in the environment."""
+    settings = {"PIP_TARGET": str(tmp_path / "target"), "PIP_DRY_RUN": "1", "PIP_USER": "1"}
+    root = tmp_path / "root"
+    said = xpusetup("build", *tiny.options(root), "--until", "requirements", env={**tiny.env, **settings})
+    assert said.code == 0, said.err
+    subprocess.run((str(root / "venv/bin/python"), "-c", "import packaging"), check=True)
+    assert not (tmp_path / "target").exists()
+    assert not list((root / "helpers").glob("**/__pycache__"))

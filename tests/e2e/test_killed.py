@@ -105,6 +105,21 @@ def finish(pair: Pair, root: Path, wanted: Mapping[str, str]) -> None:
     ]
 
 
+def test_a_root_that_is_moved_away(pair: Pair, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    process = subprocess.Popen(
+        command(*pair.words(root)), env=dict(pair.env), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    while not (root / "logs/requirements.log").exists():
+        assert process.poll() is None
+        time.sleep(0.05)
+    root.rename(tmp_path / "moved")
+    out, _ = process.communicate(timeout=60)
+    error = json.loads(out)["error"]
+    assert (process.returncode, error["message"].startswith(f"{root} was removed or moved away during ")) == (3, True)
+    assert error["fix"] == "the same command begins anew there"
+
+
 def test_killed_at_random_points(pair: Pair, tmp_path: Path) -> None:
     kill_often(pair, tmp_path, times=2, seed=1618)
 

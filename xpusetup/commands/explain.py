@@ -42,7 +42,7 @@ AMBIGUOUS = (
 )
 """Causes that only say that it fails: the message has many, and it does not tell which."""
 OWN = re.compile(r"^(python|pip)(?= )")
-PAST = re.compile(r"^(?:python -m )?pip (?:install|uninstall) ")
+PAST = re.compile(r"^(?:\w+=\S+ )*(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
 IN_A_TREE = re.compile(r"^git (?:submodule|checkout|pull|fetch|lfs pull)\b")
 """Commands that work on the tree in which one stands: of a build that is one which it fetches by itself."""

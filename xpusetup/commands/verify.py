@@ -219,7 +219,7 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     if not python.is_file():
         fix = "name a venv, a conda prefix or a python"
         raise UsageError(f"{path} is no environment: there is no {python}", fix=fix)
-    check_folder(python)
+    check_folder(python, "--into ENV", there=True)
     found = runner.look_at(python)
     if not found.python:
         raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")

@@ -122,9 +122,12 @@ intact() { # STAMP
 begin() {
   refuse_odd_root
   clean_environment
+  export PYTHONDONTWRITEBYTECODE=1 # on a full disk Python leaves half a .pyc, which stops every later run
   enter_build_path
   umask 022 # the modes of files go into wheels
-  export PYTHONDONTWRITEBYTECODE=1 # on a full disk Python leaves half a .pyc, which stops every later run
+  # the caller's settings say where pip finds, not where it installs: that is the environment of the build
+  unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN
+  export PIP_USER=0
   lock_root
   mkdir -p "$ROOT/stamps" "$ROOT/inputs" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
   local name

@@ -249,16 +249,18 @@ def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:
 
 
 def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
+    """Give the steps that are asked for, and those they come after; of two limits both hold."""
+    chosen = steps
     if request.until:
-        names = [step.id for step in steps]
-        _must_be(request.until, names, "step")
-        steps = tuple(_needed(steps, {request.until}))
+        _must_be(request.until, [step.id for step in steps], "step")
+        chosen = tuple(_needed(steps, {request.until}))
     if request.only:
-        parts = {step.component for step in steps if step.component}
+        parts = sorted({step.component for step in steps if step.component})
         for name in request.only:
-            _must_be(name, sorted(parts), "component")
-        steps = tuple(_needed(steps, {step.id for step in steps if step.component in request.only}))
-    return steps
+            _must_be(name, parts, "component")
+        wanted = _needed(steps, {step.id for step in steps if step.component in request.only})
+        chosen = tuple(step for step in chosen if step in wanted)
+    return chosen
 
 
 def _needed(steps: Iterable[Step], wanted: set[str]) -> list[Step]:

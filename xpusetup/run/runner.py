@@ -31,7 +31,7 @@ from xpusetup.run.step_process import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from xpusetup.base.model import Plan, State, Step
     from xpusetup.run.compiler_caches import Launcher
@@ -114,6 +114,7 @@ def run_plan(run: Run) -> Outcome:
                 one.mem_stalled = True
                 _stop(run, one, STANDS_STILL)
             ended = [one for one in work.running if _has_ended(run, one)]
+            _hold_root(run, work.running)
             for one in ended:
                 work.running.remove(one)
             for one in ended:
@@ -121,15 +122,29 @@ def run_plan(run: Run) -> Outcome:
             if ended and not work.outcome.failed:
                 _advance(run, work)
     except KeyboardInterrupt as error:
-        names = " and ".join(one.step.id for one in work.running)
-        during = f" during {names}" if names else ""
+        during = _during(work.running)
         raise InterruptedRunError(f"interrupted{during}", fix="the same command goes on there") from error
+    except NotReadyError as error:
+        _hold_root(run, work.running, error)
+        raise
     finally:
         _end_all(run, work, "")  # something is at work here only when this run is given up
     place = {step.id: number for number, step in enumerate(run.plan.steps)}
     work.outcome.ran.sort(key=place.__getitem__)
     work.outcome.seconds = time.monotonic() - began
     return work.outcome
+
+
+def _during(running: Sequence[Running]) -> str:
+    names = " and ".join(one.step.id for one in running)
+    return f" during {names}" if names else ""
+
+
+def _hold_root(run: Run, running: Sequence[Running], error: Exception | None = None) -> None:
+    """End a run whose root is not there any more: what its steps and this program say of files of it tells nothing."""
+    if not run.root.path.is_dir():
+        gone = f"{run.root.path} was removed or moved away{_during(running)}"
+        raise NotReadyError(gone, fix="the same command begins anew there") from error
 
 
 def _advance(run: Run, work: Work) -> None:

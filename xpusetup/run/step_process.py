@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import parse_progress, parse_summary
 from xpusetup.config.settings import STALL_S
 from xpusetup.machine.jobs import Strain
@@ -82,7 +83,15 @@ def keep_samples(root: Root) -> Callable[[Memory], None]:
     path = root / SAMPLES
     if len(text := files.read_text(path) or "") > MOST:
         files.write_text(path, text[len(text) // 2 :].partition("\n")[2])
-    return lambda memory: files.append_line(path, json.dumps([round(now(), 1), memory.used, memory.total]))
+
+    def keep(memory: Memory) -> None:
+        try:
+            files.append_line(path, json.dumps([round(now(), 1), memory.used, memory.total]))
+        except NotReadyError:  # it is only history; without its root nothing goes on
+            if not root.path.is_dir():
+                raise
+
+    return keep
 
 
 def read_samples(root: Root) -> list[tuple[float, int, int]]:

@@ -56,17 +56,17 @@ class Where:
 def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     """Give the folders: an option names just that one, a settings file the parent of one for each root."""
     default = Layout()
-    prefix = "" if where.into else _folder(where.prefix, settings.prefix, root.name)
+    prefix = "" if where.into else _folder("--prefix", where.prefix, settings.prefix, root.name)
     adopted = False
     if where.into:
-        path = check_folder(Path(where.into).expanduser().absolute())
+        path = check_folder(Path(where.into).expanduser().absolute(), "--into ENV")
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
         if where.prefix and not adopted:
             fix = "leave --prefix out: both name the environment"
             raise UsageError("--into and --prefix exclude each other", fix=fix)
         prefix = _find_environment(where, path) if adopted else str(path)
     return Layout(
-        src=_folder(where.build_dir, settings.build_dir, root.name) or default.src,
+        src=_folder("--build-dir", where.build_dir, settings.build_dir, root.name) or default.src,
         venv=prefix or default.venv,
         adopted=adopted,
     )
@@ -97,9 +97,9 @@ def _find_environment(where: Where, path: Path) -> str:
     return str(prefix)
 
 
-def _folder(option: str, setting: str, name: str) -> str:
-    chosen = option or (f"{setting}/{name}" if setting else "")
-    return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
+def _folder(option: str, given: str, setting: str, name: str) -> str:
+    chosen = given or (f"{setting}/{name}" if setting else "")
+    return str(check_folder(Path(chosen).expanduser().absolute(), f"{option} DIR")) if chosen else ""
 
 
 # What nearly every command begins with: settings, the profile, its device, and the folder of its root.

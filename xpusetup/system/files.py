@@ -203,12 +203,15 @@ def unforeseen(error: OSError) -> XpuError:
     return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
 
 
-def check_folder(path: Path) -> Path:
-    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold."""
+def check_folder(path: Path, option: str = "--root DIR", *, there: bool = False) -> Path:
+    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold.
+
+    `option` names another one; what is `there` already has to go there first.
+    """
     if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
         raise UsageError(
             f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
-            fix="choose a plainer one: --root DIR",
+            fix=f"move it to a plainer one, and name that: {option}" if there else f"choose a plainer one: {option}",
         )
     return path
 
