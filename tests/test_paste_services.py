@@ -67,6 +67,15 @@ ALCHEMIST = "Arc A380, tone-mapping by OpenCL in Jellyfin\n$ uname -r\n{}\n[ 9.1
         ),
         # a guest
         (f"i7-12700H, VirtualBox\n{SVGA}$ clinfo\n{NONE}{NODE.replace('renderD128', 'card0')}", "hw.intel_gpu_present"),
+        (f"i5-10400, hashcat: CL_PLATFORM_NOT_FOUND_KHR\n{SVGA}", "hw.intel_gpu_present"),
+        # the seat's list of rights, and a job that has no seat
+        (
+            (
+                "$ crontab -l\nXPU device count is zero!\n$ getfacl /dev/dri/renderD128\nuser::rw-\nuser:kim:rw-\n"
+                "$ id\nuid=1000(kim) gid=1000(kim) groups=1000(kim),4(adm)\n"
+            ),
+            "perm.render_group",
+        ),
         # drivers of Windows by their number
         (
             (
@@ -177,6 +186,7 @@ def test_the_cause_stands_first(text: str, first: str) -> None:
         (f"Ubuntu 24.04\nerror: no VA-API\n{NODE}$ getent group render\nrender:x:993:\n", "perm.session"),
         ("opengl   llm:opengl   :opengl   -\nno GPU in the snap, Arc B580\n", "perm.policy"),
         (ALCHEMIST.format("6.10.3-arch1"), "fw.gpu_hang"),
+        ("N100 in a VM, nothing works\n-bash: lspci: command not found\n", "hw.intel_gpu_present"),
         (f"OpenVINO, -1073741819\n{WIN.format('31.0.101.2137')}", "win.driver"),
         (
             (
