@@ -187,6 +187,12 @@ def test_the_cause_stands_first(text: str, first: str) -> None:
         ("opengl   llm:opengl   :opengl   -\nno GPU in the snap, Arc B580\n", "perm.policy"),
         (ALCHEMIST.format("6.10.3-arch1"), "fw.gpu_hang"),
         ("N100 in a VM, nothing works\n-bash: lspci: command not found\n", "hw.intel_gpu_present"),
+        (
+            f"vainfo fails\n{NODE}render:x:109:pat\npostgres 81 0.0 /usr/lib/postgresql/17/bin/postgres\n",
+            "perm.render_group",
+        ),
+        (f"/ # ls -l /dev/dri\n{ROOTS.format('rw')}OpenVINO finds no GPU.\n", "perm.render_group"),
+        (f"OpenVINO: a label was not found\n['CPU', 'GPU']\n{WIN.format('27.20.100.9664')}", "win.driver"),
         (f"OpenVINO, -1073741819\n{WIN.format('31.0.101.2137')}", "win.driver"),
         (
             (

@@ -307,7 +307,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
         image = got.image or linuxserver_image(got.everything)
         details = {"image": image} if image else {}
         details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
-        by_lxc = got.by_lxc or any(map(OF_LXC.search, got.everything))
+        by_docker = any(re.search(r"\b(?:docker|podman)[ -](?:exec|run|compose|ps)\b", line) for line in got.everything)
+        by_lxc = got.by_lxc or (not by_docker and any(map(OF_LXC.search, got.everything)))
         kind = "lxc" if by_lxc and not got.starts and not got.image else got.starts or "docker"
         return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
     if wsl:
