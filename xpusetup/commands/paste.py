@@ -20,6 +20,7 @@ from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.expected import is_expected, is_of_another, is_settled, shows_use
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
+from xpusetup.paste.media import is_of_video, opened_by_another
 from xpusetup.paste.prose import is_prose
 from xpusetup.paste.shown import REFUSED
 from xpusetup.run.tables import gpu_table, sayings, showings
@@ -41,6 +42,8 @@ BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_g
 """Causes that are about rights in general, and the checks that say which."""
 OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 """Failures below torch, for which it has no device."""
+OF_NODES = ("kmd.", "perm.", "container.no_device", "fw.", "vm.", "umd.video", "hw.intel_gpu_present")
+"""Causes for which no driver of video opens the GPU either."""
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
 """Why pip did not install torch."""
 LOOKING = re.compile(
@@ -220,6 +223,7 @@ def read_paste(names: Sequence[str]) -> Paste:
     causes = tuple(
         each for each in causes if not (works and (is_of_another(each.text) or is_expected(each.text, lines)))
     )
+    causes = tuple(each for each in causes if not opened_by_another(each.id, each.text, lines))
     causes = () if is_settled(lines) else causes
     cut = any(len(each) >= MOST_TEXT for each in data)
     return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines)
@@ -240,6 +244,8 @@ def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
         return True
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
+    if cause.id == "va.init" and any(each.level == "fail" and each.id.startswith(OF_NODES) for each in findings):
+        return True
     if cause.id in JUDGED and amiss & set(BARRED):
         return True
     return cause.id in JUDGED and any(each.id == cause.id and each.level != "skip" for each in findings)
@@ -255,7 +261,8 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
     causes = (each for each in found.describe(families=families).causes if not each.caused_by)
-    return tuple(each for each in causes if each.id != "sys.no_command" or not LOOKING.search(each.text))
+    meant = (each for each in causes if not is_of_video(each.id, each.text))
+    return tuple(each for each in meant if each.id != "sys.no_command" or not LOOKING.search(each.text))
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:

@@ -38,8 +38,23 @@ def check_container_device(question: Question) -> Answer | None:
     if not nodes(question) and not question.facts.is_told("hardware.nodes"):
         return None
     if not nodes(question):
-        return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})
+        words = {"container": container.kind, **(FOR_LXC if container.kind == "lxc" else {})}
+        return Answer(weight(question), f"{container.kind} without /dev/dri", words)
     return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
+
+
+FOR_LXC = {
+    "means": "The container (LXC) has the host's GPU on the bus, and was handed no node of it",
+    "mend": (
+        "On the host hand the render node in with the number that render has inside of the container (GID: getent group"
+        " render, inside), and start it anew: Proxmox 8.2 and newer as dev0 (or Resources, Add, Device Passthrough),"
+        " Incus and LXD as a device of type gpu."
+    ),
+    "commands": (
+        "pct set ID --dev0 /dev/dri/renderD128,gid=GID && pct reboot ID\n"
+        "incus config device add NAME gpu gpu gid=GID || lxc config device add NAME gpu gpu gid=GID"
+    ),
+}
 
 
 def check_wsl(question: Question) -> Answer | None:
@@ -185,8 +200,27 @@ def check_render_group(question: Question) -> Answer | None:
     closed = _closed(question)
     if closed:
         seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
-        return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
+        words = {"user": user, **_of_group(_group(question, closed[0]), user)}
+        return Answer(weight(question), f"{user} may not open it: {seen}", words)
     return Answer("ok", f"{user} may open it", {"user": user})
+
+
+def _of_group(group: str, user: str) -> dict[str, str]:
+    """Give what mends a node of a group that is neither render nor video: root's own, or one of a maker of devices."""
+    if group == "root":
+        mend = (
+            "On the host give it a group at each start: a udev rule (SUBSYSTEM=='drm', KERNEL=='renderD*',"
+            " GROUP='render', MODE='0660'), or where the system has none a task at start with chmod 666. Nobody should"
+            " join the group root for it."
+        )
+        means = "The node belongs to root's own group, as no udev rule gives it another: only root may open it"
+        return {"means": means, "mend": mend, "commands": "sudo chmod 666 /dev/dri/renderD128"}
+    if not group.isidentifier() or group in ("render", "video", "nogroup", "nobody"):
+        return {}
+    means = f"Here the node's group is {group}, and {user} is no member of it"
+    mend = "Then log out and in again; a container's user wants the number of that group (group_add), as names differ."
+    commands = f"sudo usermod -aG {group} {user} || sudo synogroup --memberadd {group} {user}\ngetent group {group}"
+    return {"means": means, "mend": mend, "commands": commands}
 
 
 def _root_alone(question: Question) -> str:

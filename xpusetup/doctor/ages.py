@@ -27,7 +27,7 @@ from xpusetup.machine.versions import (
     is_stock,
     level_zero_build,
 )
-from xpusetup.machine.works import fails, lists_gpu, torch_works
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -48,7 +48,7 @@ LEGACY_PACKAGES = (
 )
 BEIGNET = (
     " For OpenCL alone: Beignet (beignet-opencl-icd, in Ubuntu up to 20.04 and Debian up to 11) serves Ivy Bridge,"
-    " Haswell and Bay Trail."
+    " Haswell and Bay Trail; pocl (pocl-opencl-icd) gives OpenCL on the processor."
 )
 OF_LEGACY = (
     *("intel-opencl-icd-legacy1", "intel-level-zero-gpu-legacy1", "intel-compute-runtime-legacy"),
@@ -65,7 +65,8 @@ def check_legacy(question: Question) -> Answer | None:
     oldest = all(age(question, gpu) == "oldest" for gpu in old)
     alone = len(old) == len(intel_gpus(question)) and not _is_served(question, oldest=oldest)
     words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": BEIGNET if oldest else LEGACY_PACKAGES}
-    matters = question.facts.is_told("torch") or fails(question.facts)
+    media = "media" in question.facts.said
+    matters = question.facts.is_told("torch") or (fails(question.facts) and not media)
     return Answer("fail" if alone and matters else "info", named(question, old), words)
 
 
@@ -83,8 +84,15 @@ def _is_served(question: Question, *, oldest: bool) -> bool:
     build = driver_build(question.facts)
     system = question.facts.system
     served = not oldest and (package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD))
-    served = served or (system is not None and "windows" in system.families)
+    served = served or (system is not None and "windows" in system.families) or _is_listed(question)
     return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
+
+
+def _is_listed(question: Question) -> bool:
+    """Say whether OpenCL lists a GPU outside of a sandbox or container that was seen to have no driver in it."""
+    userland = question.facts.userland
+    shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
+    return "umd.ze_intel_gpu" in question.facts.shown and any(is_gpu_line(line) for line in shown)
 
 
 def age(question: Question, gpu: Gpu) -> str:

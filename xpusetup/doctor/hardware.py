@@ -210,7 +210,7 @@ def _kernel(question: Question) -> Kernel | None:
 def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
     device = lost[0].device if lost else ""
     first = first_of(question, lost[0], "kernel") if lost else None
-    newer = f": Linux {first.first} or newer" if first else ""
+    newer = f": Linux {first.first} or newer" if first and _is_before(question, kernel, lost[0]) else ""
     if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
         newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
     address = lost[0].address if lost else ""
@@ -218,8 +218,25 @@ def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str
         means = f"This kernel ({kernel.release}) does not know the GPU ({device}): i915 is loaded and takes none"
         mend = f"Boot Linux {first.first} or newer: a newer release of the distribution, or its backports."
         return {"kernel": kernel.release, "device": device, "address": address, "means": means, "mend": mend}
-    words = {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
+    asked = f"xe.force_probe={device} i915.force_probe=!{device}"
+    if first and first.module == "i915":
+        asked = f"i915.force_probe={device}"  # xe is not meant for it
+    words = {"kernel": kernel.release, "device": device, "address": address, "newer": newer, "asked": asked}
+    if first and kernel.release.endswith("-pve"):
+        return {**words, **_of_proxmox(words)}
     return {**words, **(newest_is_older(question, lost[0], kernel.release) if lost else {})}
+
+
+def _of_proxmox(words: dict[str, str]) -> dict[str, str]:
+    """Give what mends a kernel of Proxmox VE that does not drive a GPU: it has kernels of its own."""
+    means = f"This kernel ({words['kernel']}) does not drive {words['device']} by itself; containers have the host's"
+    mend = (
+        f"A newer kernel does{words['newer']}: Proxmox offers newer ones beside its usual one (pve-kernel-5.19 and -6.2"
+        f" for 7, proxmox-kernel-6.8 and newer for 8), and its next release has one. Until then {words['asked']} on the"
+        " kernel's command line may do. Then restart the host."
+    )
+    commands = "apt update\napt-cache search --names-only '^(pve|proxmox)-kernel-[0-9.]+$'\nreboot"
+    return {"means": means, "mend": mend, "commands": commands}
 
 
 def check_firmware(question: Question) -> Answer | None:
@@ -337,7 +354,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     """
     userland = question.facts.userland
     shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
-    listed = any(is_gpu_line(line) for line in shown)
+    listed = any(is_gpu_line(line) for line in shown) or "drives" in question.facts.said
     own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
     if own or torch_works(question.facts) or not (gone or fails(question.facts)):

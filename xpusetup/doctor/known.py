@@ -98,6 +98,7 @@ WORDS = {
     "torch": "torch",
     "version": "",
     "newer": "",
+    "asked": "xe.force_probe=ID i915.force_probe=!ID",
     "mend": "",
     "names": "",
     "start": "docker run --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ...",

@@ -109,7 +109,7 @@ NOT_OF_GPU = re.compile(
 FAILS = re.compile(
     r"(?i)^\s{0,8}\[opencl:(?:cpu|acc|fpga)|(?:number of|num|found) platforms?\W+0\b|is_available\W{1,6}False"
     r"|XPU device count is zero"
-    r"|\['CPU'\]|UNINITIALIZED|No device of requested type|no (?:level.?zero|intel|gpu|xpu) \w*"
+    r"|\['CPU'\]|\bunsupported GPU\b|UNINITIALIZED|No device of requested type|no (?:level.?zero|intel|gpu|xpu) \w*"
     r"|\b(?:not|n't) (?:\w+ )?(?:list|find|found|see|detect|show|available)"
 )
 INTELS = re.compile(

@@ -15,6 +15,7 @@ from xpusetup.paste.expected import is_settled
 from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.kernel import kernel_in_words
 from xpusetup.paste.lines import CONTAINER
+from xpusetup.paste.media import about_media, listed_by_host
 from xpusetup.paste.others import gaudi_of, gaudi_of_two_releases, linuxserver_image
 from xpusetup.paste.prose import take_words, what_is_said
 from xpusetup.paste.reader import read_pasted
@@ -128,6 +129,7 @@ def facts_from_paste(
         got.said.pop("fails", None)
     shown = _shown(got, showings)
     take_failure(got)
+    got.said |= {name: line for name, line in _beside(got).items() if line}
     sections = {
         "system": system_of(got),
         "hardware": hardware_of(got, table),
@@ -147,6 +149,11 @@ def facts_from_paste(
     )
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
+
+
+def _beside(got: Pasted) -> dict[str, str]:
+    """Give what is no check's: that it is about video alone, and that the host's kernel drives the GPU."""
+    return {"media": about_media(got.everything), "drives": listed_by_host(got.hosts)}
 
 
 def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
@@ -277,6 +284,11 @@ WSL = re.compile(r"^c[rwx-]{9}.*\s/dev/dxg$|^WSL version: |\bmicrosoft-standard-
 """What is only there under WSL2."""
 
 
+OF_LXC = re.compile(
+    r"\bpct (?:enter|exec|set|config|start|reboot)\b|/etc/pve/lxc/\d|\blxc-(?:attach|start)\b"
+    r"|\b(?:lxc|incus) (?:exec|config|shell)\b"
+)
+"""Commands and files by which a container is one of LXC, Incus or Proxmox."""
 COMPOSE = re.compile(r"\bdocker[- ]compose\b.* (?:up|run|exec|config)\b|\b(?:docker-)?compose\.ya?ml\b")
 """Words by which a container is one of Docker Compose."""
 
@@ -295,7 +307,9 @@ def _container(got: Pasted) -> dict[str, Any] | None:
         image = got.image or linuxserver_image(got.everything)
         details = {"image": image} if image else {}
         details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
-        kind = "lxc" if got.by_lxc and not got.starts else got.starts or "docker"
+        by_docker = any(re.search(r"\b(?:docker|podman)[ -](?:exec|run|compose|ps)\b", line) for line in got.everything)
+        by_lxc = got.by_lxc or (not by_docker and any(map(OF_LXC.search, got.everything)))
+        kind = "lxc" if by_lxc and not got.starts and not got.image else got.starts or "docker"
         return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
     if wsl:
         return {"kind": "wsl2", "details": {"/dev/dxg": "not there"} if "/dev/dxg" in got.lost else {}}

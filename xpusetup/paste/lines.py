@@ -54,7 +54,7 @@ TOOLS = (
 BARE = re.compile(
     r"^(?:[\w.-]{2,40}[#%$] )?(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg|uname)"
     r"(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
-    r"(?: ?\|.{1,200}|$)|(?:docker|podman) run .*|kubectl exec .*)"
+    r"(?: ?\|.{1,200}|$)|(?:docker|podman) (?:run|exec) .*|kubectl exec .*)"
 )
 """A command that stands on a line of its own, without a prompt."""
 

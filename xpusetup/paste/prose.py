@@ -48,7 +48,7 @@ def parse_sayings(text: str, origin: str = "said.toml") -> tuple[Saying, ...]:
 # Sentences.
 
 
-WORDY = ("", "text", "system", "torch.xpu", "level zero", "aborts", "environment")
+WORDY = ("", "text", "devices", "system", "torch.xpu", "level zero", "aborts", "environment")
 """Kinds of lines that may be words of a person."""
 MOST_PROSE = 600
 """As many lines of words are read."""
@@ -80,7 +80,7 @@ WHY = re.compile(r"^\W*(?:why|how come|any idea why|what makes)\b", re.IGNORECAS
 
 def is_prose(line: str, least: int = LEAST_WORDS) -> bool:
     """Say whether a line reads like words of a person rather than a program's, with at least so many of them."""
-    if OF_A_TOOL.match(line):
+    if OF_A_TOOL.match(line) or line.rstrip().endswith(": command not found"):
         return False
     words = WORD.findall(line)
     return len(words) >= least and sum(map(len, words)) * 2 > len(line.replace(" ", ""))

@@ -27,6 +27,7 @@ from xpusetup.paste.commands import (
     variables_of,
     whole_commands,
 )
+from xpusetup.paste.devices import LISTING, DpctlReader
 from xpusetup.paste.ends import ZE_DRIVER
 from xpusetup.paste.kernel import ECHOED, plain_slot
 from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
@@ -62,6 +63,7 @@ class Reader(TorchReader):
         self.places: dict[str, str] = {}
         self.in_list = False
         self.written = ""
+        self.dpctl = DpctlReader()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -97,6 +99,8 @@ class Reader(TorchReader):
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
         forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO, lines.SHORT, lines.OF_WHEEL)
+        if len(line) < lines.PROSE and LISTING.search(line):
+            return "devices"
         return "text" if len(line) < lines.PROSE and any(form.search(line) for form in forms) else ""
 
     def _note_names(self, line: str) -> None:
@@ -207,6 +211,7 @@ class Reader(TorchReader):
             line = f"[{old[1]}:{old[3].lower()}][{old[1]}:{old[2]}] {line[old.end() :]}"
             if old[1] == "host":
                 return "sycl-ls"
+        line = self.dpctl.as_sycl(line, len(self.got.sycl))
         found = lines.SYCL.search(line)
         if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
@@ -320,6 +325,7 @@ class Reader(TorchReader):
             return "id"
         if self.command.partition(" ")[0] in ("groups", "id") and re.fullmatch(r"[\w .:()-]{3,400}", line.strip()):
             names = line.rpartition(":")[2].split()
+            self.got.user = self.got.user or (line.partition(" : ")[0].strip() if " : " in line else "")
             self.got.groups.update({name: -1 - number for number, name in enumerate(names)})
             self.got.told.add("system.groups")
             self.command = ""

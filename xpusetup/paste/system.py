@@ -121,7 +121,7 @@ def _release_of(got: Pasted) -> dict[str, str]:
 
 def _late(got: Pasted) -> list[str]:
     """Give the groups that /etc/group gives the user, and that this session does not have."""
-    return [name for name, users in got.members.items() if name not in got.groups and got.user in users]
+    return [name for name, users in got.members.items() if name not in got.groups and got.user and got.user in users]
 
 
 class KernelOf(NamedTuple):
