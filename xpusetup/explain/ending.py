@@ -157,6 +157,10 @@ INSTALLED = re.compile(
     r"|^Executing transaction: .*done"
 )
 """How pip says that nothing fits, and how it and its like say that all is there."""
+REFUSED = re.compile(
+    r"^No provider of |\bversion solving failed|\bis not recognized as (?:the name of a cmdlet|an internal or external)"
+)
+"""What no result may be followed by, though a script may go on after it."""
 BOXED = 40
 """So far above what a program said stands the line of the installer that quotes it."""
 LAST = 8
@@ -267,7 +271,7 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     at = results if verdict is None else verdict
     if verdict is None and _fell_silent(log, output):
         return None
-    if at is None or any(STRONG.search(text) or WEAK.search(text) for text in texts[at + 1 :]):
+    if at is None or any(_is_bad(text) for text in texts[at + 1 :]):
         return None
     return Ending(
         "with results" if verdict is None else "well",
@@ -277,6 +281,11 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         text=texts[at],
         goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
     )
+
+
+def _is_bad(text: str) -> bool:
+    """Say whether a line tells of a failure, so that what stands above it is no good end."""
+    return any(pattern.search(text) for pattern in (STRONG, WEAK, FINAL, REFUSED))
 
 
 def _end_of_trace(texts: list[str]) -> int:

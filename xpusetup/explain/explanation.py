@@ -219,7 +219,7 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
-    stated = {name: match for name, match in seen.matches.items() if match.signature.state}
+    stated = {name: match for name, match in seen.matches.items() if _may_matter(match)}
     endings = [] if failed else forgive_all(seen, log, signatures, good)
     quiet = find_quiet(log)
     first = find_first(seen)
@@ -244,6 +244,11 @@ def explain(
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
+
+
+def _may_matter(match: Match) -> bool:
+    """Say whether a line tells of how what was installed is, and of nothing that failed."""
+    return match.signature.state and match.signature.phase == "install"
 
 
 def _still_so(stated: Mapping[str, Match], seen: ScanResult, log: Lines) -> tuple[Match, ...]:
