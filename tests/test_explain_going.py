@@ -71,3 +71,27 @@ def test_what_ends_with_a_failure_did_not_go_well(before: str, last: str) -> Non
     assert told.ended is None
     assert not told.first_error_over
     assert told.causes or not told.went_on
+
+
+UNKNOWN = """
+$ pip install .
+  Created wheel for UNKNOWN: filename=UNKNOWN-0.0.0-py3-none-any.whl size=900 sha256=ab
+Successfully built UNKNOWN
+Installing collected packages: UNKNOWN
+Successfully installed UNKNOWN-0.0.0
+"""
+PINNED = """
+  Building editable for triton (pyproject.toml) ... done
+Successfully built triton
+ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
+torch 2.8.0 requires triton==3.4.0; platform_system == "Linux", but you have triton 3.6.0 which is incompatible.
+Successfully installed triton-3.6.0
+"""
+
+
+@pytest.mark.parametrize(("log", "name"), [(UNKNOWN, "pip.unknown_name"), (PINNED, "pip.misfit")])
+def test_what_was_installed_amiss_is_told_as_what_it_would_be(log: str, name: str) -> None:
+    """It went well, so that it is no cause; it may matter later."""
+    told = explained(log.strip("\n")).describe()
+    assert told.causes == []
+    assert [cause.id for cause in told.went_on] == [name]
