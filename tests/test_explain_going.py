@@ -38,3 +38,60 @@ def test_a_step_that_failed_is_read_without_that() -> None:
     log = CASES["good"][0]["log"].strip("\n")
     assert explained(log).describe().causes == []
     assert ids(explained(log, failed=True))
+
+
+WENT_WELL_BEFORE = (
+    "$ ./run.sh\nCollecting x\nSuccessfully installed x-1.0\nstep 1 loss 2.0\nstep 2 loss 1.9\nsaved: 3 files\n",
+    "step 1 of 5\nBuilding\n[100%] Built target x\n-- Build files have been written to: /b\n",
+)
+TRACE = 'Traceback (most recent call last):\n  File "/srv/a.py", line 3, in <module>\n    main()\n'
+LAST_WORDS = (
+    f"{TRACE}ValueError: odd",
+    f"{TRACE}KeyError: 'x'\nwandb:   loss 2.1\nwandb: synced 5 files",
+    f"{TRACE}ValueError: odd\n 33%|███▎      | 1/3 [00:01<00:02,  2.1it/s]",
+    f"{TRACE}RuntimeError: odd\nSet TORCH_LOGS=+dynamo for more\n    torch._dynamo.config.suppress_errors = True",
+    f"{TRACE}ValueError: odd\nTrue",
+    f"{TRACE}ValueError: odd\nDone.",
+    "ERROR: Could not install packages due to an OSError: odd",
+    "  × Failed to build `odd==1`\n  ╰─▶ The build backend returned an error",
+    "ResolvePackageNotFound:\n  - odd==1.0=py38_0",
+    "No provider of 'odd' found.",
+    "odd : The term 'odd' is not recognized as the name of a cmdlet, function, script file, or operable program.",
+    "Because odd (1) depends on x (2) and y depends on x (3), version solving failed.",
+    "dpkg: error processing package odd (--configure):\nErrors were encountered while processing:\n odd",
+    "CMake Error at CMakeLists.txt:3 (message):\n  odd\n\n\n-- Configuring incomplete, errors occurred!",
+    "npm error code ODD\nnpm error A complete log of this run can be found in: /root/x.log",
+)
+
+
+@pytest.mark.parametrize("before", WENT_WELL_BEFORE, ids=("installed", "built"))
+@pytest.mark.parametrize("last", LAST_WORDS, ids=[words.splitlines()[-1][:24] for words in LAST_WORDS])
+def test_what_ends_with_a_failure_did_not_go_well(before: str, last: str) -> None:
+    told = explained(before + last).describe()
+    assert told.ended is None
+    assert not told.first_error_over
+    assert told.causes or not told.went_on
+
+
+UNKNOWN = """
+$ pip install .
+  Created wheel for UNKNOWN: filename=UNKNOWN-0.0.0-py3-none-any.whl size=900 sha256=ab
+Successfully built UNKNOWN
+Installing collected packages: UNKNOWN
+Successfully installed UNKNOWN-0.0.0
+"""
+PINNED = """
+  Building editable for triton (pyproject.toml) ... done
+Successfully built triton
+ERROR: pip's dependency resolver does not currently take into account all the packages that are installed.
+torch 2.8.0 requires triton==3.4.0; platform_system == "Linux", but you have triton 3.6.0 which is incompatible.
+Successfully installed triton-3.6.0
+"""
+
+
+@pytest.mark.parametrize(("log", "name"), [(UNKNOWN, "pip.unknown_name"), (PINNED, "pip.misfit")])
+def test_what_was_installed_amiss_is_told_as_what_it_would_be(log: str, name: str) -> None:
+    """It went well, so that it is no cause; it may matter later."""
+    told = explained(log.strip("\n")).describe()
+    assert told.causes == []
+    assert [cause.id for cause in told.went_on] == [name]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK, clean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.evidence import Lines
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 PROMPT = re.compile(
     r"^(?:\([\w./-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#>%]{0,80}[$#>%]|\[[^\]\n]{1,60}\][$#]|\$"
     r"|(?:PS )?[A-Z]:\\[^>\n]{0,120}>"
+    r"|~(?:/[^\s:$#>%]{0,120})? ?[$#%❯]|❯|➜ {1,2}\S{1,60}(?: git:\(\S{1,60}\))?(?: ✗)?"
     r"|>>>)"
     r" ?(?P<command>\S.*)$"
 )
@@ -66,7 +67,8 @@ LIKELY = re.compile(
     r"|^(?:all )?(?:done|complete[d!]?)[.!]*$|\bcompleted? successfully\b"
     r"|\bsuccessfully (?:created|built|completed|installed)\b"
     r"|\b(?P<all>\d+)(?:/| of )(?P=all) (?:\w+ ){0,2}(?:verified|done|ok|passed)\b"
-    r"|\b(?:compiled|passed|finished|works|test) (?:ok|successfully)\b|\b(?:is_available\D+)?True$"
+    r"|\b(?:compiled|passed|finished|works|test) (?:ok|successfully)\b"
+    r"|\b(?:is_available\D+)?(?<!suppress_errors = )True$"
     r"|\b(?:training|saving|export|conversion|evaluation|benchmark|job|run) (?:is )?(?:completed?|finished|done)\b"
     r"|\bcheckpoint saved\b|^(?:model )?(?:saved|wrote|written)\b|\b(?:saved|written|exported) (?:to|in|as) \S"
     r"|^results? (?:->|in|are in|written)|\b100%\|[^|\n]*\|"
@@ -100,12 +102,15 @@ ILL = re.compile(
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^panic: "
     r"|^ERROR: Failed (?!building wheel)|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
     r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered"
+    r"|^(?:PackagesNotFoundError|ResolvePackageNotFound|\w*UnsatisfiableError|InvalidArchiveError|Conda\w+Error)\b"
     r"|^Could not solve for environment|does not exist \(perhaps a |is not installable because (?:it|there)\b",
 )
 """What says that something failed after all."""
 DIED = re.compile(
     r"Traceback \(most recent|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped"
     r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: |^#\d+ +0x[0-9a-f]{6,} in \S"
+    r"|^Set TORCH(?:_LOGS|DYNAMO_VERBOSE)=|\bsuppress_errors = True$"
+    r"|^SIG[A-Z]{3,4}: \w|^goroutine \d+ |^signal arrived during |^Exception 0x[0-9a-f]+ 0x|^rip +0x"
 )
 """What says that something ended; where much comes after it, something else went on."""
 PASSES = re.compile(
@@ -122,7 +127,7 @@ FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
 AGAIN, OF_THE_LAST = 4, 6
 """So many of the last lines are said again and again but for their numbers, where a program is at work."""
 OFTEN = 3
-ENDS = re.compile(r"\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
+ENDS = re.compile(r"\| 5\d\d \| .{0,60}\b(?:POST|GET)\b|\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
 QUIET_AFTER, QUIET_LAST = 8, 10
 """What so many lines come after did not end it, where none of so many last ones tells of a failure."""
 KILLED = re.compile(
@@ -138,11 +143,26 @@ USAGE = re.compile(
 )
 """What a program shows that did not do what it was asked."""
 MISSED = re.compile(r"^ERROR: No matching distribution found for ")
+FINAL = re.compile(
+    r"^(?:PackagesNotFoundError|ResolvePackageNotFound|(?:LibMamba)?UnsatisfiableError|InvalidArchiveError|Conda\w+Error"
+    r"|SpecsConfigurationConflictError|NoWritablePkgsDirError|EnvironmentFileNotFound)\b"
+    r"|^ERROR: (?:No matching distribution|Failed to build|Could not build wheels|Could not install packages due"
+    r"|Cannot install |ResolutionImpossible|failed to solve)|^error: (?:metadata-generation-failed|externally-managed)"
+    r"|^[×x] (?:No solution found|Failed to |Encountered error)|^-- Configuring incomplete"
+    r"|^dpkg(?:-deb)?: error|^Errors were encountered while processing|^E: Sub-process \S+ returned an error"
+)
+"""With what installers end that did not do what they were asked; what a script says after it shows nothing of that."""
 INSTALLED = re.compile(
     r"^Successfully installed |^Requirement already satisfied|^Installed \d+ packages? in "
     r"|^Executing transaction: .*done"
 )
 """How pip says that nothing fits, and how it and its like say that all is there."""
+REFUSED = re.compile(
+    r"^No provider of |\bversion solving failed|\bis not recognized as (?:the name of a cmdlet|an internal or external)"
+)
+"""What no result may be followed by, though a script may go on after it."""
+BOXED = 40
+"""So far above what a program said stands the line of the installer that quotes it."""
 LAST = 8
 """Of so many lines at the end one is a verdict."""
 GOES_ON = 3
@@ -232,7 +252,10 @@ def _without_ignored(log: Lines, said: list[int]) -> list[int]:
 def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending | None:
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
-    died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
+    died = max(
+        _end_of_trace([clean(log.texts[index]) for index in output]),
+        max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW),
+    )
     if (
         any(ILL.search(text) for text in texts)
         or _got_none(texts)
@@ -248,7 +271,7 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     at = results if verdict is None else verdict
     if verdict is None and _fell_silent(log, output):
         return None
-    if at is None or any(STRONG.search(text) or WEAK.search(text) for text in texts[at + 1 :]):
+    if at is None or any(_is_bad(text) for text in texts[at + 1 :]):
         return None
     return Ending(
         "with results" if verdict is None else "well",
@@ -258,6 +281,18 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         text=texts[at],
         goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
     )
+
+
+def _is_bad(text: str) -> bool:
+    """Say whether a line tells of a failure, so that what stands above it is no good end."""
+    return any(pattern.search(text) for pattern in (STRONG, WEAK, FINAL, REFUSED))
+
+
+def _end_of_trace(texts: list[str]) -> int:
+    """Give where the exception stands with which the last traceback ends, far before all where there is none."""
+    begin = max((at for at, text in enumerate(texts) if text.startswith("Traceback (most recent")), default=len(texts))
+    raised = (at for at in range(begin + 1, len(texts)) if texts[at][:1].strip())
+    return next(raised, -len(texts) - ANEW)
 
 
 def _got_none(texts: list[str]) -> bool:
@@ -287,11 +322,19 @@ def find_quiet(log: Lines) -> Callable[[int, str], bool]:
         end = next((number for number in later if number > line), log.numbers[-1] + 1)
         past = log.numbers[end_of_message(log, bisect_left(log.numbers, line))]
         after = [log.texts[index].strip() for index in said if past < log.numbers[index] < end]
-        if any(USAGE.search(text) for text in after):
+        if any(USAGE.search(text) for text in after) or _is_final(log.texts, bisect_left(log.numbers, line)):
             return False
         return len(after) >= QUIET_AFTER and not any(_is_ill(text) for text in after[-QUIET_LAST:])
 
     return went_on
+
+
+def _is_final(texts: Sequence[str], index: int) -> bool:
+    """Say whether an installer ends near a line or after it, and no verdict at the end says that all went well."""
+    later = [said for text in texts[max(index - BOXED, 0) :] if (said := clean(text).strip())]
+    raised = any(clean(text).startswith("Traceback (most recent") for text in texts[index + 1 :])
+    final = raised or any(FINAL.search(text) for text in later)
+    return final and not any(is_verdict(text) for text in later[-LAST:])
 
 
 def end_of_message(log: Lines, index: int) -> int:

@@ -219,6 +219,7 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
+    stated = {name: match for name, match in seen.matches.items() if _may_matter(match)}
     endings = [] if failed else forgive_all(seen, log, signatures, good)
     quiet = find_quiet(log)
     first = find_first(seen)
@@ -227,6 +228,7 @@ def explain(
     course = Course(log, seen.over)
     went_on = tuple(match for match in ranked if not failed and _went_on(match, quiet, course))
     causes = tuple(match for match in ranked if match not in went_on)
+    went_on = went_on or _still_so(stated, seen, log)
     over = bool(first and not causes and not failed) and _goes_on(seen, course)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
@@ -242,6 +244,18 @@ def explain(
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
+
+
+def _may_matter(match: Match) -> bool:
+    """Say whether a line tells of how what was installed is, and of nothing that failed."""
+    return match.signature.state and match.signature.phase == "install"
+
+
+def _still_so(stated: Mapping[str, Match], seen: ScanResult, log: Lines) -> tuple[Match, ...]:
+    """Give what was only told of how something is, where all else went well: it may matter later."""
+    seen.matches.update(stated)
+    _decide(seen, log)
+    return tuple(seen.matches[name] for name in stated if name in seen.matches)
 
 
 def _goes_on(seen: ScanResult, course: Course) -> bool:

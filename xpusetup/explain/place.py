@@ -61,7 +61,7 @@ PROMPTS: tuple[tuple[System, re.Pattern[str]], ...] = (
             re.MULTILINE,
         ),
     ),
-    ("suse", re.compile(r"^(?:[^\n]{0,80}[#$] |\+ )?(?:sudo )?zypper |openSUSE|SUSE Linux", re.MULTILINE)),
+    ("suse", re.compile(r"^(?:[^\n]{0,80}[#$>] |\+ )?(?:sudo )?zypper |openSUSE|SUSE Linux", re.MULTILINE)),
     (
         "arch",
         re.compile(

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 AGAIN = re.compile(
     r"(?:attempt|try|retry|restart)\W{0,3}#?(?P<n>\d+)\s*(?:/|of|out of)\s*(?P<m>\d+)"
-    r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
+    r"|(?<!\bor )(?<!\bto )\bretry(?:ing)?\b(?! later)"
+    r"|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
     r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bbefore (?:trying again|retry|the next (?:try|attempt))|\bback(?:ing)? off (?:for )?\d"
@@ -41,7 +42,8 @@ EXPECTED = re.compile(
 )
 """What says that it had to fail."""
 GOOD = re.compile(
-    r"\b(?:done|ok|success(?:ful(?:ly)?)?|succeeded|completed?|finished|ready|started|connected|registered|initiali[sz]ed"
+    r"\b(?:done|ok|success(?:ful(?:ly)?)?|succeeded|completed?(?! (?:log|list|output|error|message))"
+    r"|finished|ready|started|connected|registered|initiali[sz]ed"
     r"|loaded|enabled|saved|wrote|written|received|downloaded|fetched|installed|built|pulled|checked out|uploaded"
     r"|synced|passed|resumed|recovered|resolved|assigned|records|found|active|running|sent|is up)\b",
     re.IGNORECASE,
