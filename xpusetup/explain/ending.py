@@ -106,6 +106,7 @@ ILL = re.compile(
 DIED = re.compile(
     r"Traceback \(most recent|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped"
     r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: |^#\d+ +0x[0-9a-f]{6,} in \S"
+    r"|^SIG(?:ABRT|SEGV|BUS|ILL|FPE): [a-z]|^Exception 0x[0-9a-f]{8} 0x"
 )
 """What says that something ended; where much comes after it, something else went on."""
 PASSES = re.compile(
