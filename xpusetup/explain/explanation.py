@@ -302,7 +302,7 @@ def _all_known(seen: ScanResult) -> bool:
 
 def _closed(seen: ScanResult, endings: Sequence[Ending]) -> set[int]:
     """Give the lines that complain in commands that went well, where others come after them."""
-    kept = {match.line for match in seen.matches.values() if match.level == "warning" and match.signature.abort}
+    kept = {match.line for match in seen.matches.values() if _is_kept(match)}
     spans = [(ending.since, _over(ending, soft=False)) for ending in endings if not ending.last]
     found = set[int]()
     for line in _complaining(seen) - kept:
@@ -376,9 +376,14 @@ def forgive(seen: ScanResult, endings: Sequence[Ending]) -> None:
                 setattr(seen, kind, None)
 
 
+def _is_kept(match: Match) -> bool:
+    """Say whether it stays whatever goes well after it, which lacks what was asked for."""
+    return match.signature.state or (match.level == "warning" and match.signature.abort)
+
+
 def _is_forgiven(match: Match, ending: Ending) -> bool:
-    if match.level == "warning" and match.signature.abort:
-        return False  # what goes well after it lacks what was asked for
+    if _is_kept(match):
+        return False
     return match.line <= _over(ending, soft=match.level in {"unsure", "survived", "warning"})
 
 

@@ -334,7 +334,7 @@ CLEARED = -3
 """This less a signature's number stands for words after which its failure is none: another try went well."""
 
 NAMES = "rror"
-SAID = {":", "(", " ", "]", "_", "*", "|", "!", ".", ",", "[", "\r", "\n", ""}
+SAID = {":", "(", " ", "]", "_", "*", "|", "!", ".", ",", "[", '"', "\r", "\n", ""}
 """What follows this where it is said; in flags (-Werror=), names of files and classes it is something else. A word that
 holds it counts only in a line in which it is said."""
 
