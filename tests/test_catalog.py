@@ -57,7 +57,7 @@ GAPS = {
         "prefix",
         "cmake",
     ),
-    *("tree", "distribution", "script", "torch", "version", "wanted", "newer"),
+    *("tree", "distribution", "script", "torch", "version", "wanted", "newer", "asked"),
 }
 PROSE = {"base", "user"}
 """Stand for what a reader fills in."""

@@ -115,7 +115,12 @@ def _follow(fix: str, profile: str, system: str, origin: str) -> None:
         ({"os": "debian-13"}, "torch-2.5 on Debian 13: it has Python 3.13", "one of: --os ubuntu-24.04,"),
         ({"os": "ubuntu-26.04"}, "torch-2.5 on Ubuntu 26.04: it has Python 3.14", "--os ubuntu-22.04"),
         ({"python": "3.10"}, "its packages have Python 3.12, not 3.10", "--python 3.12"),
-        ({"python": "3.13", "os": "debian-12"}, "not 3.13", "one of: --os ubuntu-24.04 --python 3.12, "),
+        ({"python": "3.13", "os": "debian-12"}, "and not 3.13", "name one of these: 3.10, 3.11, 3.12"),
+        (
+            {"python": "3.12", "os": "debian-12"},
+            "not 3.12",
+            "one of: --os ubuntu-24.04, --os ubuntu-22.04 --python 3.10,",
+        ),
         ({"base": "ubuntu"}, "--base ubuntu names neither a tag nor a digest", "ubuntu:24.04"),
         ({"base": "Ubuntu 24"}, "--base 'Ubuntu 24' is no name of an image", "[HOST/]NAME:TAG"),
         ({"base": "ubuntu@sha256:12"}, "is no name of an image", "[HOST/]NAME:TAG"),

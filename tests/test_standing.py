@@ -189,7 +189,7 @@ def test_nothing_is_advised_to_be_installed_into_a_systems_own_python(
     monkeypatch.setattr(runner, "look_at", lambda _python: runner.SeenInterpreter((3, 12), torch=False))
     (here / "an env/bin").mkdir(parents=True)
     (here / "an env/bin/python3").touch()
-    monkeypatch.setattr("xpusetup.commands.verify.check_folder", lambda path: path)
+    monkeypatch.setattr("xpusetup.commands.verify.check_folder", lambda path, *_told, **_more: path)
     for place, fix in (("/usr/bin/env", "xpusetup install"), ("an env/bin/python3", f"install --into '{here}/an env'")):
         with pytest.raises(NotReadyError) as caught:
             find_subject(Where(into=place), VerifyOptions())

@@ -140,7 +140,7 @@ def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]
 
 def _end_of(plan: Plan) -> str:
     """Say where what the last step made lies: nothing of wheels where none is built."""
-    made = [step.id for step in plan.steps]
+    made = [step.id for step in plan.steps] or ["none"]
     if any(step.endswith(".build") for step in made):
         return f"the wheels are in {ROOT}/wheels"
     return f"it is installed in {plan.layout.venv}" if "guard" in made else f"done: {made[-1]} is the last step here"

@@ -159,6 +159,10 @@ def stack_names() -> list[str]:
     return sorted(path.stem for path in files.package_file("stacks").glob("*.toml"))
 
 
+LONGEST_NAME = 256
+"""Letters that no file system has in a name."""
+
+
 def load_profile(name: str) -> Profile:
     """Load a profile, or a stack as one, by its name or its file."""
     path = Path(name) if is_path(name) else _shipped_file(name)
@@ -178,7 +182,7 @@ def _read_profile(name: str, path: Path) -> str:
     text = files.read_input(path)
     if text is None and is_path(name):
         raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
-    if text is None and Path(name).is_file():
+    if text is None and len(name) < LONGEST_NAME and Path(name).is_file():
         raise UsageError(f"there is no profile {name!r}; a file is named by its path", fix=f"--profile ./{name}")
     if text is None:
         close = _nearest(name)

@@ -2,7 +2,8 @@
 # Builds torch-2.14 in this folder, without xpusetup. Run again, it goes on where it stopped.
 # MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
 set -eu
-cd "$(dirname "${BASH_SOURCE[0]}")"
+[ -n "${BASH_VERSION-}" ] || exec bash "$0" "$@" # as of: sh SCRIPT
+CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 mkdir -p logs
 # shellcheck disable=SC1091  # it lies in this folder
 . helpers/lock.sh
@@ -20,7 +21,7 @@ step() { # ID TITLE
     tail -n 12 "logs/$1.log" >&2
     printf '%s\n' "$1" >failed
     printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
-    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    printf '  all of it: %q\n  again:     bash %q\n' "$PWD/logs/$1.log" "$PWD/steps/$1.sh" >&2
     exit 1
   fi
 }
@@ -45,4 +46,5 @@ step audio.inspect 'what is in the torchaudio wheel'
 step audio.install 'install torchaudio 2.11.0+xpu'
 step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on xpu against the CPU'
-echo "the wheels are in $PWD/wheels"
+ROOT=$PWD
+echo 'the wheels are in '"$ROOT"/wheels
