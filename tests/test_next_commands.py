@@ -53,6 +53,9 @@ IN_CAPITALS = {
     *("BAR", "CFLAGS", "COMPOSITE", "CXX", "CXXFLAGS", "DENIED", "DETAIL", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GPG"),
     *("HEAD", "HKLM", "HTTP", "INFO", "KUBECONFIG", "LANG", "LDFLAGS", "LIBDIR", "MPLBACKEND", "PUB", "PYTHONHOME"),
     *("PYTHONPATH", "RHEL", "SCCACHE", "SOFTWARE", "SYSTEM", "TMPDIR", "TRUE", "UTF", "VGA", "VSLANG"),
+    *("BASE", "CAT", "CONSTRAINT", "CUDAHOSTCXX", "DEFAULT", "DPCPP", "DWORD", "FLAGS", "FROM", "FSTYPE", "GLIBCXX"),
+    *("HOURS", "KERNEL", "LIB", "LLVM", "MODE", "NPU", "OFF", "OPTIONS", "PBS", "RANK", "SLURM", "SUBSYSTEM", "TEMP"),
+    *("TMP", "TRITON", "UNKNOWN", "USERPROFILE", "VLLM"),
 }
 """Words in the commands of signatures that stand for themselves."""
 
@@ -73,7 +76,7 @@ def check(found: Iterable[NextCommand]) -> None:
 def signature_commands() -> Iterator[str]:
     """Give the commands of each failure as they are told where nothing in the log fills them in."""
     for each in signatures():
-        for told in (each.commands, *(one.commands for one in each.on.values())):
+        for told in (each.commands, *(one.commands for one in (*each.on.values(), *each.when))):
             yield from fill_commands(told, {})
 
 

@@ -378,7 +378,9 @@ def forgive(seen: ScanResult, endings: Sequence[Ending]) -> None:
 
 def _is_kept(match: Match) -> bool:
     """Say whether it stays whatever goes well after it, which lacks what was asked for."""
-    return match.signature.state or (match.level == "warning" and match.signature.abort)
+    if match.level == "warning" and match.signature.abort:
+        return True
+    return match.signature.state and not _may_matter(match)
 
 
 def _is_forgiven(match: Match, ending: Ending) -> bool:
