@@ -76,7 +76,8 @@ def check(found: Iterable[NextCommand]) -> None:
 def signature_commands() -> Iterator[str]:
     """Give the commands of each failure as they are told where nothing in the log fills them in."""
     for each in signatures():
-        for told in (each.commands, *(one.commands for one in (*each.on.values(), *each.when))):
+        ways = (*(one.commands for one in each.on.values()), *(one.commands for one in each.when))
+        for told in (each.commands, *ways):
             yield from fill_commands(told, {})
 
 
