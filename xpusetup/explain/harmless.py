@@ -70,3 +70,10 @@ PASSED = re.compile(
     r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
+STATUS = re.compile(
+    r"^--\s"
+    r"|^[Cc]hecking (?:whether|for|if|how|size|dependency|build|host)\b[^\n]*\.\. ?(?:\(cached\) )?(?!fail|err)\S*$"
+    r"|^(?:Checking (?:for|if|whether)|Has header|Header|Compiler for|Run-time dependency|Library|Program)\b"
+    r"[^\n]* (?:YES|NO)\b"
+)
+"""What a configure looked for, whether it is there or not: CMake's, autoconf's, meson's."""

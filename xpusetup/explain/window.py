@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from xpusetup.explain.harmless import BY_HAND, HARMLESS, PASSED, STOPPED, TOLERATED
+from xpusetup.explain.harmless import BY_HAND, HARMLESS, PASSED, STATUS, STOPPED, TOLERATED
 
 # A line as the tool wrote it: what a CI system, launcher, logger, the kernel or ninja put before it is taken
 # away.
@@ -353,7 +353,6 @@ RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Inter
 QUOTED_SOURCE = re.compile(rf"^(?!{GROUPED})\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
-STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
 WARNING = re.compile(
     r"(?<!level=)(?:\b|[a-z])warning\b(?!\s\s+[A-Z][a-zA-Z]+\s)[:\s(\]]|^W\d{4}\b|^\[W\d{3}"
