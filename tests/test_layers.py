@@ -122,6 +122,12 @@ def graph() -> dict[str, set[str]]:
     return found
 
 
+def test_the_page_of_the_design_has_the_order() -> None:
+    page = (PACKAGE.parent / "docs/design.md").read_text()
+    told = page.partition("The order, from below: ")[2].partition(".")[0]
+    assert tuple(told.replace("\n", " ").split(", ")) == ORDER
+
+
 def test_every_module_lies_in_a_package() -> None:
     assert {top(module) for module in modules()} - LOOSE - set(STANDALONE) == set(ORDER)
 
