@@ -5,7 +5,7 @@ A command that is not here answers a question: its screen is what was asked for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -21,20 +21,26 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.bisect import Bisection
-    from xpusetup.commands.bundle import CreatedBundle
+    from xpusetup.commands.build_result import BuildResult
+    from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.cache import PrunedCache
+    from xpusetup.commands.devices import DeviceList
+    from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import LockedProfile, NewProfile
     from xpusetup.commands.rebuild import RebuildResult
+    from xpusetup.commands.remove import Removed
     from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.test import SuiteResult
     from xpusetup.commands.verify import DeviceVerification
+    from xpusetup.commands.verify_wheel import WheelVerification
 
 
 DONE = "[green]✓[/] "
 
 
-def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
+def show_in_brief(console: Console, result: AnyResult, data: object) -> bool:
     """Print the result of work in one line; False where the whole screen has to be shown."""
     render = BRIEF.get(type(data).__name__)
     line = render(data) if render and result.code == 0 else ""
@@ -42,6 +48,38 @@ def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
         console.print(f" {line}")
         show_attempts(console, getattr(data, "reached_out", ()))
     return bool(line)
+
+
+def _built(data: BuildResult) -> str:
+    return in_one_line(data, "built")
+
+
+def _installed(data: BuildResult) -> str:
+    return in_one_line(data, "installed")
+
+
+def _checked(data: DeviceList) -> str:
+    return f"{DONE}nothing breaks `import torch` here" if data.checked else ""
+
+
+def _emitted(data: Emitted) -> str:
+    return f"{DONE}{len(data.files)} files; begin with: {escape(data.start)}"
+
+
+def _removed(data: Removed) -> str:
+    return storage.in_one_line(data) if data.removed else ""
+
+
+def _set_up(data: SetupResult) -> str:
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
+
+
+def _inspected(data: WheelVerification) -> str:
+    return f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails"
+
+
+def _whole(data: VerifiedBundle) -> str:
+    return f"{DONE}{escape(short_path(data.file))} is whole"
 
 
 def _verified(data: DeviceVerification) -> str:
@@ -75,22 +113,22 @@ def _file(data: CreatedBundle | LockedProfile | NewProfile | WrittenReport) -> s
 
 
 BRIEF: dict[str, Callable[..., str]] = {
-    "BuildResult": lambda data: in_one_line(data, "built"),
-    "InstallResult": lambda data: in_one_line(data, "installed"),
+    "BuildResult": _built,
+    "InstallResult": _installed,
     "Bisection": _found,
-    "DeviceList": lambda data: f"{DONE}nothing breaks `import torch` here" if data.checked else "",
+    "DeviceList": _checked,
     "DeviceVerification": _verified,
-    "Emitted": lambda data: f"{DONE}{len(data.files)} files; begin with: {escape(data.start)}",
+    "Emitted": _emitted,
     "PrunedCache": _pruned,
     "RebuildResult": _same,
-    "Removed": lambda data: storage.in_one_line(data) if data.removed else "",
-    "SetupResult": lambda data: f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else "",
+    "Removed": _removed,
+    "SetupResult": _set_up,
     "SuiteResult": _tested,
-    "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
+    "WheelVerification": _inspected,
     "CreatedBundle": _file,
     "LockedProfile": _file,
     "NewProfile": _file,
-    "VerifiedBundle": lambda data: f"{DONE}{escape(short_path(data.file))} is whole",
+    "VerifiedBundle": _whole,
     "WrittenReport": _file,
 }
 """The line of each type of result that has one."""
