@@ -110,7 +110,7 @@ def make_debian(place: Path, base: Path) -> DebianRoot:
     settings = "".join(f"{name} = {value}\n" for name, value in pip_settings().items())
     (base / "etc/pip.conf").write_text(f"[global]\n{settings}")
     install_program(place, base)
-    root = DebianRoot((base,), place / base.name)
+    root = DebianRoot((base,), place / f"{base.name}-made")  # no layer may lie in another
     root.do(f"id {USER} || useradd -m -s /bin/bash {USER}")
     return root
 
