@@ -6,6 +6,7 @@ import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from packaging.specifiers import SpecifierSet
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from xpusetup.base.errors import UsageError
@@ -443,3 +444,9 @@ class Profile(Strict):
     def compiles(self) -> bool:
         """Whether anything of it is built from source; otherwise it is installed."""
         return any(part.kind == "source" for part in self.components)
+
+    @property
+    def pythons(self) -> tuple[str, ...]:
+        """The versions of Python that it takes, oldest first."""
+        takes = SpecifierSet(self.python)
+        return tuple(version for version in (f"3.{minor}" for minor in range(9, 20)) if takes.contains(version))

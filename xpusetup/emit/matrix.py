@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.config.request import plain_name
@@ -79,14 +80,12 @@ def _impossible(place: Place, table: TargetTable) -> str:
 
 def choose_python(profile: Profile, asked: str, seen: str) -> str:
     """Give the Python of a form: the one that was asked for, else this machine's. Raises UsageError where none fits."""
-    takes, version = SpecifierSet(profile.python), asked or seen
-    if takes.contains(version):
+    version = asked or seen
+    if SpecifierSet(profile.python).contains(version):
         return version
-    minor = int(version.split(".")[1])
-    fitting = [
-        f"3.{each}" for each in sorted(range(40), key=lambda each: abs(each - minor)) if takes.contains(f"3.{each}")
-    ]
-    fix = f"name one that those machines have: --python {fitting[0]}" if fitting else "name another profile"
+    minor = Version(version).minor
+    nearest = min(profile.pythons, key=lambda each: abs(Version(each).minor - minor), default="")
+    fix = f"name one that those machines have: --python {nearest}" if nearest else "name another profile"
     whose = f"cannot be built for Python {asked}" if asked else f"cannot be built for this machine's Python {seen}"
     raise UsageError(f"{profile.name} {whose}: it takes {profile.python}", fix=fix)
 

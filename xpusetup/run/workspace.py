@@ -199,10 +199,8 @@ def _check_python(profile: Profile, version: str) -> None:
         return
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - most builds name none
 
-    takes = SpecifierSet(profile.python)
-    if not takes.contains(version):
-        fitting = ", ".join(f"3.{minor}" for minor in range(9, 20) if takes.contains(f"3.{minor}"))
-        fix = f"leave --python out, or name one of these: {fitting}"
+    if not SpecifierSet(profile.python).contains(version):
+        fix = f"leave --python out, or name one of these: {', '.join(profile.pythons)}"
         raise UsageError(f"{profile.name} takes Python {profile.python}, and not {version}", fix=fix)
 
 
