@@ -150,7 +150,7 @@ def test_a_page_stands_alone() -> None:
 
 
 def test_nothing_is_wider_than_a_telephone() -> None:
-    """What a browser shows at 420 pixels is looked at by name (`make e2e-report`); this is what it stands on."""
+    """What a browser shows at 390 pixels is looked at by name (`make e2e-report`); this is what it stands on."""
     text = make_page(make_report(material()), TEMPLATE)
     style = text[text.index("<style>") : text.index("</style>")]
     widths = [int(pixels) for pixels in re.findall(r"(?<!max-)width: ?(\d+)px", style)]
@@ -160,6 +160,13 @@ def test_nothing_is_wider_than_a_telephone() -> None:
     named = re.findall(r'<td class="n"(?! data-is="[\w ]+">)[^>]*>', text[: text.index("<h2>Verification")])
     assert named == []  # a number without its column's head says by itself what it is
     assert 'name="viewport" content="width=device-width' in text
+
+
+def test_a_dark_screen_prints_light_and_nothing_folded() -> None:
+    text = make_page(make_report(material()), TEMPLATE)
+    assert "@media (prefers-color-scheme" not in text
+    assert "color-scheme: only light" in text[text.index("@media print") :]
+    assert "details::details-content { content-visibility: visible; }" in text
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders() -> None:

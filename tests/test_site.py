@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import logging
+import re
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,15 @@ def test_it_begins_as_the_repository_does(site: Path) -> None:
 
 
 def test_nothing_is_fetched_by_who_reads_it(site: Path) -> None:
-    assert "fonts.googleapis" not in "".join(path.read_text() for path in sorted(site.glob("*.html")))
+    pages = "".join(path.read_text() for path in sorted(site.rglob("*.html")))
+    assert re.findall(r"""<(?:script|img|link rel="stylesheet")[^>]*(?:src|href)="(?:https?:)?//[^"]*""", pages) == []
+
+
+def test_it_is_searched_where_it_is_read_from_a_disk(site: Path) -> None:
+    """There a page may neither fetch the list of words nor start a worker; `make e2e-site` searches in a browser."""
+    assert (site / "search/search_index.js").read_text().startswith("var __index = {")
+    assert '<script src="../iframe-worker.js">' in (site / "checks/index.html").read_text()
+    assert (site / "iframe-worker.js").is_file()
 
 
 def test_rows_of_wide_tables_can_be_read_as_blocks(site: Path) -> None:

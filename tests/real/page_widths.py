@@ -1,7 +1,7 @@
 """Pages in a browser, by name: `make e2e-report` shows the report of a build, `make e2e-site` pages of the site.
 
-Each is shown at 420, 800 and 1280 pixels. Nothing of its text may reach beyond the width, or have to be moved to be
-read. A picture of each is left to be looked at.
+Each is shown at 390, 800 and 1600 pixels. Nothing of its text may reach beyond the width, or have to be moved to be
+read. A picture of each is left to be looked at. A page of the site is also asked to search, from the disk.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-WIDTHS = (420, 800, 1280)
+WIDTHS = (390, 800, 1600)
 ASK = """<!doctype html><body style="margin:0"><iframe src="{page}"
 style="border:0;width:{width}px;height:4000px"></iframe><p id=said></p>
 <script>document.querySelector("iframe").onload = event => {{ const page = event.target.contentDocument;
@@ -25,8 +25,9 @@ style="border:0;width:{width}px;height:4000px"></iframe><p id=said></p>
 SETTINGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--allow-file-access-from-files",  # the page that asks lies elsewhere
 )
+ELSEWHERE = "--allow-file-access-from-files"
+"""The page that asks lies in another folder; who reads a page has not set it."""
 
 
 def main() -> None:
@@ -34,7 +35,9 @@ def main() -> None:
     *pages, last = map(Path, sys.argv[1:])
     last.mkdir(parents=True, exist_ok=True)
     wrong = [f"{name(page)} at {width}" for page in pages for width in WIDTHS if not fits(page, width, last)]
-    sys.exit(f"cut: {', '.join(wrong)}" if wrong else 0)
+    mute = [name(page) for page in pages if not answers(page, last)]
+    said = (f"cut: {', '.join(wrong)}" if wrong else "", f"finds nothing: {', '.join(mute)}" if mute else "")
+    sys.exit("; ".join(filter(None, said)) or 0)
 
 
 def name(page: Path) -> str:
@@ -46,13 +49,22 @@ def fits(shown: Path, width: int, folder: Path) -> bool:
     """Say whether a page fits into a width; leave a picture of it."""
     page = folder / f"{name(shown)}-{width}.html"
     page.write_text(ASK.format(page=shown.as_uri(), width=width))
-    said = browse(folder, "--dump-dom", "--virtual-time-budget=5000", page.as_uri())
+    said = browse(folder, ELSEWHERE, "--dump-dom", "--virtual-time-budget=5000", page.as_uri())
     found = re.search(r'<p id="?said"?>over: (\d+) ([\w ]*)\.', said)
     picture = page.with_suffix(".png")
     browse(folder, f"--window-size={max(width, 500)},2600", f"--screenshot={picture}", page.as_uri())
     answer = f"{found[1]} wide, beyond it: {found[2] or 'nothing'}" if found else "no answer of the browser"
     sys.stdout.write(f"{name(shown)} at {width}: {answer}, {picture}\n")
     return found is not None and int(found[1]) <= width and not found[2]
+
+
+def answers(page: Path, folder: Path) -> bool:
+    """Say whether a page that offers a search finds something; one that offers none does."""
+    if 'data-md-component="search-query"' not in page.read_text():
+        return True
+    asked = f"{page.as_uri()}?q=torch"
+    said = browse(folder, "--dump-dom", "--virtual-time-budget=9000", asked)
+    return re.search(r">\s*\d+ matching documents?\s*<", said) is not None
 
 
 def browse(folder: Path, *words: str) -> str:
