@@ -18,7 +18,16 @@ from typer.core import TyperGroup
 
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import options
-from xpusetup.cli.finish import Command, Finished, end_early, end_unwritten, fill_streams, heed_signals, name_values
+from xpusetup.cli.finish import (
+    Command,
+    Finished,
+    end_early,
+    end_unwritten,
+    fill_streams,
+    fit,
+    heed_signals,
+    name_values,
+)
 
 COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
@@ -170,6 +179,7 @@ class Group(TyperGroup):
             if (parameter.name or "").endswith("_completion"):
                 parameter.show_envvar = False  # type: ignore[attr-defined]
         name_values(self.get_params(ctx))
+        fit(formatter)
         super().format_help(ctx, formatter)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer gives it

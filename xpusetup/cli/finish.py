@@ -70,6 +70,20 @@ def _usage_of(argument: Any) -> str:
     return f"{word if argument.required else f'[{word}]'}{'...' if argument.nargs == -1 else ''}"
 
 
+NARROWEST, BELOW = 20, 6
+"""Columns that a help has at least, and how long a word may be in a narrow one with its meaning beside it."""
+
+
+def fit(formatter: Any) -> None:
+    """Let a help be as narrow as the terminal: what a word means stands below it then."""
+    import shutil
+
+    width = shutil.get_terminal_size().columns - 2
+    if width < formatter.width:
+        formatter.width = max(width, NARROWEST)
+        formatter.write_dl = partial(formatter.write_dl, col_max=BELOW)
+
+
 class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
@@ -87,6 +101,7 @@ class Command(TyperCommand):
         for parameter in self.params:
             parameter.show_envvar = False  # type: ignore[attr-defined]
         name_values(self.get_params(ctx))
+        fit(formatter)
         options = (each.opts[0] for each in self.params if each.param_type_name == "option")
         self.epilog = explain_end(ctx.command_path.partition(" ")[2], options)
         super().format_help(ctx, formatter)

@@ -273,7 +273,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         prose(console, "   ", note, first=" [yellow]![/] ")
     show_unverified(console, data.unverified)
     console.print("\n" if data.notes or data.unverified else "", end="")
-    show_table(console, ("step", "needs", "state", "what"), rows)
+    show_table(console, ("step", "needs", "state", "what"), rows, clear=("state", "what"))
     show_choices(console, data.members)
     show_starts(console, data.starts)
     console.print(f"\n {_estimate(data)}")

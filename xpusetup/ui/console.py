@@ -234,8 +234,8 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.
 
 
-def _widths(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int | None]:
-    """Give the widths of columns that do not fit as they are: as even as can be, and none below its longest word."""
+def _widths(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """Give the widths of columns: as even as can be, and none below its longest word; empty where that has no room."""
     from rich.measure import Measurement  # noqa: PLC0415 - few screens have a table
 
     measured = [
@@ -244,13 +244,13 @@ def _widths(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]
     least = [max(cell.minimum for cell in each) for each in measured]
     most = [max(cell.maximum for cell in each) for each in measured]
     room = console.width - PADDING * len(heads)
-    if sum(most) <= room or sum(least) > room:
-        return [None] * len(heads)
+    if sum(least) > room:
+        return []
     found = list(least)
-    for _ in range(room - sum(least)):
+    for _ in range(min(room, sum(most)) - sum(least)):
         growing = [place for place, width in enumerate(found) if width < most[place]]
         found[min(growing, key=lambda place: found[place])] += 1
-    return [*found]
+    return found
 
 
 PADDING = 2
@@ -258,21 +258,32 @@ PADDING = 2
 
 
 def show_table(
-    console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+    console: Console,
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[str] = (),
+    clear: Sequence[str] = (),
 ) -> None:
-    """Print rows of markup below their heads; the columns of `right` end at the right."""
-    from rich.measure import Measurement  # noqa: PLC0415 - few screens have a table
-    from rich.table import Table  # noqa: PLC0415
+    """Print rows of markup below their heads; columns of `right` end at the right, those of `clear` need no head."""
+    from rich.table import Table  # noqa: PLC0415 - few screens have a table
 
+    widths = _widths(console, heads, rows)
+    if not widths:
+        for row in rows:
+            _show_row(console, ["" if head in clear else head for head in heads], row)
+        return
     table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
-    for head, width in zip(heads, _widths(console, heads, rows), strict=True):
+    for head, width in zip(heads, widths, strict=True):
         table.add_column(head, overflow="fold", justify="right" if head in right else "left", width=width)
     for row in rows:
         table.add_row(*row)
-    if Measurement.get(console, console.options, table).minimum <= console.width:
-        console.print(table)
-        return
-    for row in rows:
-        first, *more = (f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=True) if cell)
-        console.print(f" {first}")
-        console.print(f"     {' · '.join(more)}", style="dim")
+    console.print(table)
+
+
+def _show_row(console: Console, heads: Sequence[str], row: Sequence[str]) -> None:
+    """Print what names a row, a sign with what follows it, and below it what else is said of it."""
+    named = 1 if heads[0] else 2
+    told = (f"{head} {cell}".strip() for head, cell in zip(heads[named:], row[named:], strict=True) if cell)
+    console.print(f" {' '.join(row[:named])}")
+    console.print(f"     {' · '.join(told)}", style="dim")

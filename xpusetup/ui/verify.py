@@ -264,8 +264,8 @@ TOLD = ("models", "collectives")
 """Areas of which people want the figures even where all is well."""
 NAMED = 8
 """More checks of an area that passed are counted, not named."""
-NAME, TIME = 28, 9
-"""Columns: where a check's name ends, and how much its time needs at the right."""
+NAME, TIME, LEAST = 28, 9, 24
+"""Columns: where a check's name ends, how much its time needs at the right, and what has to be left for a text."""
 
 
 def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -328,9 +328,13 @@ def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whol
 
 
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
-    """Print a line with its time at the right; a longer text goes on below, where it began."""
+    """Print a line with its time at the right; a longer text goes on below, where it began, or all of it does."""
     time = f"{seconds:.1f} s" if seconds and seconds >= 0.05 else ""  # noqa: PLR2004 - what rounds to 0.1
     room = console.width - NAME - 4 - TIME
+    if room < LEAST:
+        console.print(f" {mark} {escape(name)}{f' · {time}' if time else ''}")
+        prose(console, "     ", text)
+        return
     first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     console.print(f" {mark} {escape(name):<{NAME}} {escape(f'{first:<{room}}')}{time:>{TIME}}".rstrip())
     for line in rest:
