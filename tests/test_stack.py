@@ -387,12 +387,20 @@ def test_the_torch_of_a_stack_for_xpu_stays(name: str) -> None:
     assert not any("compiler" in step.needs for step in plan.steps)
 
 
+def test_a_proof_says_what_it_can_prove() -> None:
+    plan = make_install_plan(load_profile("stack-cpu"), Request(), NEW, Layout())
+    titles = {step.id: step.title for step in plan.steps}
+    assert titles["safetensors.proof"] == "safetensors imports"
+    assert titles["einops.proof"] == "einops imports and gives the known answer"
+
+
 def test_what_could_not_be_had_says_why() -> None:
     members = {each.distribution: each for each in list_members(load_profile("stack-inference"))}
     for name, said in {"vllm": "libcudart.so.13", "vllm-xpu-kernels": "libc10_xpu.so"}.items():
         assert members[name].how == "skip"
         assert members[name].candidates[0].answer == "refused"
         assert said in members[name].candidates[0].why
+    assert members["vllm-xpu-kernels"].candidates[0].why.startswith("nobody knows whether it fits torch 2.14.1+xpu: ")
     assert (members["bitsandbytes"].how, members["bitsandbytes"].binds) == ("wheel", "sycl-major")
 
 

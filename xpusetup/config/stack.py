@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 TORCH = "torch"
+JUDGED = {"fits": "fits", "does_not_fit": "does not fit", "unknown": "nobody knows whether it fits"}
 WORDS = {"source": "built from source", "wheel": "as the published wheel", "skip": "left out"}
 
 
@@ -232,7 +233,7 @@ def _judge(member: Member, part: Component, torch: str) -> tuple[bool, str]:
     if not seen:
         return False, f"nobody has seen whether {part.distribution} {part.version} fits torch {torch}"
     found = next((each for each in seen if each.answer == "fits"), seen[0])
-    return found.answer == "fits", f"{found.answer.replace('_', ' ')} torch {torch}: {found.reason}"
+    return found.answer == "fits", f"{JUDGED[found.answer]} torch {torch}: {found.reason}"
 
 
 def _undecided(member: Member, torch: str) -> Undecided | None:

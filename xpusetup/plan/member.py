@@ -109,7 +109,7 @@ def make_proof(context: Context, part: SourceComponent | WheelComponent, after: 
     )
     yield Step(
         id=f"{part.name}.proof",
-        title=f"{part.distribution} imports and gives the known answer",
+        title=f"{part.distribution} imports{' and gives the known answer' if part.member.proof.call else ''}",
         run=(context.helper("prove_member.py", "works", *options),),
         after=tuple(dict.fromkeys(after)),
         makes=(result,),
