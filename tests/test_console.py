@@ -17,6 +17,7 @@ from test_screens import RESULTS
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli import status
+from xpusetup.cli.finish import SIGNS
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.result import Result
 from xpusetup.ui import screens
@@ -124,3 +125,10 @@ def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[s
     change = ShellEnvironment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
     screens.show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"
+
+
+def test_a_locale_without_the_signs_tells_what_failed_from_what_did_not() -> None:
+    """It wrote a question mark for each, which is the sign of what is not known."""
+    assert "✓ ✗ · ↻ … → ? é".encode("ascii", errors=SIGNS) == b"+ x - ~ ... -> ? ?"
+    assert "✓ ·".encode("latin-1", errors=SIGNS) == b"+ \xb7"
+    assert "\udcff".encode(errors=SIGNS) == b"?"

@@ -166,6 +166,24 @@ def test_a_silent_step_shows_life(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [line.split()[:2] for line in plain(screen)] == [["torch.fetch", "5:00"], ["torch.fetch", "10:00"]]
 
 
+@pytest.mark.parametrize("kind", ["dumb", "unknown"])
+def test_a_terminal_without_a_cursor_gets_lines(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the shell of Emacs: what moves would never be drawn there, and hours pass without a sign of life."""
+    file = StringIO()
+    console = Terminal(width=100, force_terminal=True, file=file, soft_wrap=True, _environ={"TERM": kind})
+    monkeypatch.setattr(live, "make_console", lambda **_words: console)
+    with live.BuildView(json=False, verbose=False, clock=lambda: 0.0) as view:
+        view.observe(Event(kind="start", time=0.0, step="torch.build", title="torch"))
+        view.observe(Event(kind="output", time=700.0, step="torch.build", text="[1/2] x", count=1, total=2))
+    with live.asking(quiet=False) as ask:
+        ask("numbers")
+    assert [line.split()[:2] for line in file.getvalue().splitlines()] == [
+        ["…", "torch.build"],
+        ["torch.build", "11:40"],
+        ["…", "numbers"],
+    ]
+
+
 @pytest.mark.parametrize(("json", "says"), [(False, " ! a note\n"), (True, "")])
 def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -203,6 +204,21 @@ def fill_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
+SIGNS = "xpusetup.signs"
+"""How streams are told to write a character that a locale lacks."""
+PLAIN = {"✓": "+", "✗": "x", "·": "-", "…": "...", "↻": "~", "→": "->", "█": "#", "░": "."}
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Give for a sign what says the same in every locale: one question mark for all would hide what failed."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(PLAIN.get(each, "?") for each in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(SIGNS, _in_ascii)
+
+
 # What every command ends with: its result on the screen or as JSON, its error, and its exit code.
 
 
@@ -223,7 +239,7 @@ def finish(
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a build
+            stream.reconfigure(errors=SIGNS)  # a locale that lacks a character must not end a build
     heed_signals(interrupt)
     try:
         result = _work_trusted(work, json=json)

@@ -211,6 +211,11 @@ def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     return console
 
 
+def moves(console: Console) -> bool:
+    """Say whether lines can be written over there: it is no pipe, and no terminal without a cursor, as Emacs' shell."""
+    return console.is_terminal and not console.is_dumb_terminal
+
+
 def chosen(origin: str) -> str:
     """Say why a profile that nobody named is meant."""
     return f" [dim]({escape(origin)})[/]" if origin.startswith("the ") else ""

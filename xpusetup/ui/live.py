@@ -16,7 +16,7 @@ from xpusetup.base.text import hide, render_duration
 from xpusetup.run.time_left import Pace, describe_line, render_left
 from xpusetup.system.environment import now
 from xpusetup.system.memory import Memory, read_memory
-from xpusetup.ui.console import make_console
+from xpusetup.ui.console import make_console, moves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -86,7 +86,7 @@ class BuildView:
         memory: Callable[[], Memory | None] = read_memory,
     ) -> None:
         self._console = make_console(stderr=json or quiet, progress=True)
-        self._moving = self._console.is_terminal and not (json or quiet)
+        self._moving = moves(self._console) and not (json or quiet)
         self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
         self._verbose, self._clock, self._memory = verbose, clock, memory
         self._steps: dict[str, _AtWork] = {}
@@ -231,11 +231,11 @@ def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
 
 @contextmanager
 def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where it is no terminal."""
+    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where nothing can move."""
     console = make_console(stderr=True, progress=True)
     if quiet:
         yield lambda _text: None
-    elif not console.is_terminal:
+    elif not moves(console):
         yield lambda text: console.print(f" … {escape(text)}")
     else:
         with console.status(" …", spinner="dots") as status:
