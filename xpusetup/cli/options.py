@@ -113,7 +113,7 @@ Verify = Annotated[
     str, _choice("--verify", "Verify at the end; auto: where there is a device.", "auto", "require", "off")
 ]
 Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
-Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
+Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME|FILE")]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
 OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
 SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]

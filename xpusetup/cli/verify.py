@@ -44,7 +44,7 @@ def run_tests(
     shards: Annotated[
         int, typer.Option("--shards", help="Parts into which each folder is cut.", metavar="N", min=1)
     ] = 1,
-    workers: Annotated[int, typer.Option("--workers", help=WORKERS, metavar="N", min=-1, show_default=False)] = -1,
+    workers: Annotated[int | None, typer.Option("--workers", help=WORKERS, metavar="N", min=0)] = None,
     bound: Annotated[float, typer.Option("--bound", help="Seconds that a test may take.", metavar="S", min=1)] = 600,
     install: Annotated[bool, typer.Option("--install", help="First install what the suite needs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
@@ -59,7 +59,8 @@ def run_tests(
     if not suite:
         return list_suites()
     what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
-    how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
+    how: dict[str, Any] = {"shards": shards, "bound": bound, "again": again, "install": install}
+    how["workers"] = -1 if workers is None else workers
     asked = SuiteOptions(suite=suite, device=device, baseline=baseline, out=out, **what, **how)
     with asking(quiet=told.silent) as say:
         return run_suite(where.find(), asked, say)
