@@ -75,6 +75,12 @@ def test_what_was_seen_cannot_break_the_page() -> None:
     assert len(line) < 200
 
 
+def test_no_word_is_cut_in_what_was_seen() -> None:
+    found = verification("acme:0", "Acme", "2.13", check("amp.dtype", "fail", "seventeen " * 20))
+    (line,) = [line for line in render_page(proofs(found)).splitlines() if line.startswith("- ")]
+    assert line == f"- `amp.dtype`: {'seventeen ' * 15}..."
+
+
 def test_a_page_keeps_what_is_around_the_table() -> None:
     page = place_in(f"# Title\n\n{BEGIN}\nold\n{END}\nafter\n", "new\n", "x.md")
     assert page == f"# Title\n\n{BEGIN}\nnew\n{END}\nafter\n"

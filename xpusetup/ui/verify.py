@@ -270,12 +270,12 @@ NAME, TIME, LEAST = 28, 9, 24
 
 def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the checks that there are, by area."""
-    area = ""
+    area, width = "", max(len(check.id) for check in data.list_)
     for check in data.list_:
         if check.area != area:
             area = check.area
             console.print(f"\n [bold]{area}[/]")
-        console.print(f"   {check.id:<38} {check.level:<6} [dim]{escape(check.title)}[/]")
+        console.print(f"   {check.id:<{width}}  {check.level:<6} [dim]{escape(check.title)}[/]")
 
 
 def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:

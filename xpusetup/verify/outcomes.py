@@ -299,7 +299,9 @@ def _wrong_lines(table: CheckTable, number: int, device: ProvenDevice) -> Iterat
 
 def _plain(seen: str) -> str:
     """Give what was seen as text that Markdown shows as it is, and not all of it where it is long."""
-    short = seen if len(seen) <= LONGEST else f"{seen[: LONGEST - 4].rstrip()} ..."
+    cut = seen[: LONGEST - 3]
+    whole = cut.rpartition(" ")[0]  # words, but for one that is longer than people's
+    short = seen if len(seen) <= LONGEST else f"{whole if len(whole) > LONGEST - 40 else cut[:-1]} ..."
     return "".join(f"\\{letter}" if letter in "\\`*_<>[]|" else letter for letter in short)
 
 
