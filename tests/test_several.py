@@ -9,7 +9,7 @@ from data.profiles import shipped
 from data.targets import SIM, TARGETS, plan_for
 from xpusetup.base.model import Layout
 from xpusetup.commands.status import BuildList, status_of_several
-from xpusetup.run.root import find_roots, lock_document
+from xpusetup.run.root import LOCKED, find_roots, lock_document
 from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
@@ -55,6 +55,16 @@ def test_rows(tmp_path: Path) -> None:
     assert (two.name, two.done, two.verified, two.failed) == ("torch-2.5", 0, None, "torch.build")
     wheel.write_text("another")
     assert "was changed" in several(tmp_path).data.builds[0].damaged["simxpu.build"]
+
+
+def test_scripts_of_another_command_are_no_steps_of_the_build(tmp_path: Path) -> None:
+    """After `bundle create` in its root a whole build was said to lack two steps."""
+    root = make_root(tmp_path, "sim")
+    lock = json.loads((root / LOCKED).read_text())
+    names = sorted(path.stem for path in (root / "steps").glob("*.sh"))
+    (root / LOCKED).write_text(json.dumps({**lock, "steps": names}))
+    (root / "steps/bundle.wheels.sh").write_text("")
+    assert several(tmp_path).data.builds[0].steps == len(names)
 
 
 def test_a_verification_that_did_not_end_well_is_none(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
     if lock is None:
         return None
     manifest, stamps = read_manifest(root), read_stamps(root)
-    steps = [path.stem for path in (root / "steps").glob("*.sh")]
+    steps = read_standing(root).steps  # beside their scripts lie those of other commands, as of bundle create
     made_by = "install" if "wheels.install" in steps else "build"
     wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}

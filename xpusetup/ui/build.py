@@ -82,7 +82,7 @@ def _cells(row: BuildSummary) -> tuple[str, ...]:
     whole = row.done == row.steps
     bad = row.failed or row.damaged or row.verified is False
     mark = "[red]✗[/]" if bad else "[green]✓[/]" if whole else "[dim]·[/]"
-    words = (row.name, row.profile, row.python, ",".join(row.arch) or "-")
+    words = (row.name, row.profile, row.python, ", ".join(row.arch) or "-")
     counts = (f"{row.done} of {row.steps}", str(len(row.wheels)))
     return (mark, *map(escape, words), *counts, VERIFIED[row.verified])
 
