@@ -28,6 +28,9 @@ PROGRAMS = {"xpusetup", "make"}
 """What the blocks begin their lines with that are run."""
 ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[\w-]*)?\)")
+ANCHOR = re.compile(r"\]\((?!https?:)([^)#]*)#([\w-]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+ID = re.compile(r'<a id="([\w.-]+)">')
 TEST = re.compile(r"tests/[\w/]+\.py")
 SEVERAL = """
 one
@@ -112,6 +115,20 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_anchors_are_those_that_a_forge_gives(page: Path) -> None:
+    """The site's own are fewer dashes: `doctor --paste` was doctor-paste there, and led to the page's top elsewhere."""
+    for target, anchor in ANCHOR.findall(page.read_text()):
+        text = (page.parent / target).read_text() if target else page.read_text()
+        assert anchor in {*map(slug, HEADING.findall(text)), *ID.findall(text)}, f"{target}#{anchor}"
+
+
+def slug(heading: str) -> str:
+    """Give the anchor of a heading as GitHub and GitLab make it."""
+    words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading)
+    return re.sub(r"[^\w\- ]", "", words.strip().lower()).replace(" ", "-")
 
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
