@@ -132,6 +132,11 @@ def test_profiles(name: str) -> None:
     hold(lambda console: show.show_data(console, show_profile(name).data, verbose=False))
 
 
+def test_a_part_without_an_address_leaves_no_empty_line() -> None:
+    text = written(lambda console: show.show_data(console, show_profile("stack-cpu").data, verbose=False), 100)
+    assert " ✓ safetensors 0.8.0\n     confirmed: the package index\n" in text
+
+
 def test_lists() -> None:
     hold(lambda console: show.show_data(console, list_profiles().data, verbose=False))
     hold(lambda console: show.show_data(console, list_checks().data, verbose=False))

@@ -123,7 +123,7 @@ def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
 
 def _parse_span(record: Mapping[str, Any]) -> Span:
     jobs, growth, heaviest = record.get("load") or (None, None, None)
-    cached = record.get("cached")
+    cached, fetches = record.get("cached"), record["step"].endswith(".fetch")  # of those git's objects were counted
     return Span(
         step=record["step"],
         lane=record.get("lane") or "work",
@@ -133,7 +133,7 @@ def _parse_span(record: Mapping[str, Any]) -> Span:
         jobs=jobs,
         growth=growth,
         heaviest=heaviest,
-        objects=record.get("edges") or None,
+        objects=None if fetches else record.get("edges") or None,
         cached=(cached[0], cached[1]) if cached and sum(cached) else None,
     )
 

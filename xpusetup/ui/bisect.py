@@ -28,7 +28,7 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     console.print(f"\n {data.profile} · {escape(data.root)}\n")
     for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
         console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
-    for edge in data.longest[:SHOWN]:
+    for edge in (each for each in data.longest[:SHOWN] if round(each.seconds)):
         name = escape(last_parts(edge.output))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
     unseen = "  (there is no browser here: copy it to where there is one)" if data.opened is False else ""

@@ -175,8 +175,9 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the list of checks."""
+    width = max((len(check.id) for check in data.checks), default=0)
     for check in data.checks:
-        console.print(f" {check.id:<26} {check.area:<12} {escape(check.title)}")
+        console.print(f" {check.id:<{width}}  {check.area:<12} {escape(check.title)}")
 
 
 def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens

@@ -186,7 +186,8 @@ def _show_component(console: Console, part: Component) -> None:
         return
     console.print(f" {CONFIDENCE[part.confidence]} {part.distribution} {part.version}")
     where = f"{part.repo} {part.tag or part.ref} {part.rev or ''}" if part.kind == "source" else part.index
-    console.print(f"     {escape(where)}".rstrip())
+    if where.strip():
+        console.print(f"     {escape(where.strip())}")
     known = "; ".join(text for text in (part.source, part.reason if part.kind == "source" else "") if text)
     prose(console, "     ", f"{part.confidence}: {known}", style="dim")
     if part.kind == "wheel":

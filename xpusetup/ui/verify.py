@@ -270,7 +270,7 @@ NAME, TIME, LEAST = 28, 9, 24
 
 def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the checks that there are, by area."""
-    area, width = "", max(len(check.id) for check in data.list_)
+    area, width = "", max((len(check.id) for check in data.list_), default=0)
     for check in data.list_:
         if check.area != area:
             area = check.area
