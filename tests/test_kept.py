@@ -12,13 +12,25 @@ import pytest
 from data.profiles import SHIPPED, shipped, small_text
 from xpusetup.base.document import to_table
 from xpusetup.base.errors import UsageError
+from xpusetup.config.devices import parse_device
 from xpusetup.config.load import parse_profile, read_profile
 from xpusetup.config.profile import Pins, Profile
 from xpusetup.config.toolkit import Packages
+from xpusetup.doctor.question import parse_check_texts
+from xpusetup.emit.image_system import parse_images
+from xpusetup.explain.finder import parse_signatures
+from xpusetup.machine.first_releases import parse_firsts
+from xpusetup.machine.gpus import parse_costs, parse_gpus, parse_targets
+from xpusetup.machine.known_bad import parse_known_bad
+from xpusetup.machine.platforms import parse_distributions, parse_platforms
+from xpusetup.paste.prose import parse_sayings
+from xpusetup.paste.shown import parse_showings
 from xpusetup.system import kept
+from xpusetup.system.files import package_text, package_texts
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 ONE = Pins(pins=["a==1"], note="one")
@@ -31,7 +43,24 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / kept.FOLDER
 
 
-def refuse() -> Pins:
+TABLES: dict[Callable[[str], object], str] = {
+    parse_check_texts: "data/checks.toml",
+    parse_costs: "data/target_costs.toml",
+    parse_device: "data/devices/xpu.toml",
+    parse_distributions: "data/distributions.toml",
+    parse_firsts: "data/first_releases.toml",
+    parse_gpus: "data/gpus.toml",
+    parse_images: "data/images.toml",
+    parse_known_bad: "data/known_bad.toml",
+    parse_platforms: "data/platforms.toml",
+    parse_sayings: "data/said.toml",
+    parse_showings: "data/shown.toml",
+    parse_signatures: "data/signatures",
+    parse_targets: "data/targets.toml",
+}
+
+
+def refuse(*_given: object) -> Pins:
     raise AssertionError("it was read again")
 
 
@@ -67,6 +96,16 @@ def test_a_profile_is_the_same_again(name: str) -> None:
     again = read_profile(document)
     assert again == whole
     assert to_table(again) == document
+
+
+@pytest.mark.parametrize(("parse", "name"), TABLES.items())
+@pytest.mark.usefixtures("folder")
+def test_a_table_of_the_program_is_read_once(
+    parse: Callable[[str], object], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = parse(package_texts(name) if "." not in name else package_text(name))
+    monkeypatch.setattr("xpusetup.base.document.reader_of", refuse)
+    assert parse(package_texts(name) if "." not in name else package_text(name)) == first
 
 
 def only(folder: Path) -> Path:

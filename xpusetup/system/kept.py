@@ -1,13 +1,14 @@
 """What a text was read as, kept for the next command: validating a profile takes longer than a build that is done.
 
 A file of its own in the user's cache folder stands for each text, by the hash of the text, of the type and of the
-program's own code. It holds values of the program's dataclasses and nothing else, and counts only where it is the
+program's own code. It holds the program's dataclasses and dates and nothing else, and counts only where it is the
 user's alone: what it says becomes commands. docs/decisions/0059 has the reasons.
 """
 
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import hashlib
 import os
 import pickle
@@ -70,10 +71,12 @@ def _files_of(folder: Path) -> Iterator[str]:
 
 
 class _Reader(pickle.Unpickler):
-    """Reads the program's own dataclasses; nothing else can be made or called."""
+    """Reads the program's own dataclasses and dates; nothing else can be made or called."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Give the class of this name. Raises UnpicklingError for any other thing."""
+        if (module, name) == ("datetime", "date"):
+            return dt.date
         found = getattr(import_module(module), name, None) if module.startswith("xpusetup.") else None
         if isinstance(found, type) and is_dataclass(found):
             return found
