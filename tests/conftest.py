@@ -71,5 +71,7 @@ def own_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    shared = request.getfixturevalue("tmp_path_factory").getbasetemp() / "kept"
+    monkeypatch.setattr("xpusetup.system.kept.cache_folder", lambda name: shared / name)
     for name in ("SETVARS_COMPLETED", "ONEAPI_ROOT", "CMPLR_ROOT", "MAX_JOBS", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)

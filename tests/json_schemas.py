@@ -14,17 +14,13 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from jsonschema import Draft202012Validator
-from pydantic import BaseModel
 
 from xpusetup import commands
 from xpusetup.base.document import key_of
 from xpusetup.commands.next_commands import NextCommand
-
-if TYPE_CHECKING:
-    from pydantic.fields import FieldInfo
 
 RESULTS: dict[str, str] = {
     "bisect": "Bisection",
@@ -153,21 +149,12 @@ def _generic(origin: Any, arguments: Sequence[Any], defs: dict[str, Any]) -> dic
 
 def _object(kind: type, defs: dict[str, Any]) -> dict[str, Any]:
     said = (kind.__doc__ or "").strip().splitlines()[0]
-    if issubclass(kind, BaseModel):
-        told = {each.alias or name: schema_of(each.annotation, defs) for name, each in kind.model_fields.items()}
-        needed = [each.alias or name for name, each in kind.model_fields.items() if _is_always_said(kind, each)]
-    else:
-        assert is_dataclass(kind), kind
-        hints = hints_of(kind)
-        told = {key_of(each.name): schema_of(hints[each.name], defs) for each in fields(kind)}
-        needed = list(told)
+    assert is_dataclass(kind), kind
+    hints = hints_of(kind)
+    told = {key_of(each.name): schema_of(hints[each.name], defs) for each in fields(kind)}
+    needed = [name for name in told if name not in getattr(kind, "UNSAID", ())]
     closed = {"required": needed, "additionalProperties": False}
     return {"type": "object", "description": said, "properties": told, **closed}
-
-
-def _is_always_said(kind: type[BaseModel], field: FieldInfo) -> bool:
-    """Say whether a key is always there: a model that writes itself may leave out what has its default."""
-    return field.is_required() or not kind.__pydantic_decorators__.model_serializers
 
 
 @cache

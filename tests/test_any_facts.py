@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import random
-from dataclasses import is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from io import StringIO
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from pydantic import BaseModel
 
 from data.diagnosis import diagnose
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
+from xpusetup.base.document import read_as, to_table, to_text
 from xpusetup.base.text import Redactor
 from xpusetup.commands.doctor import Diagnosis, DoctorFinding, DoctorOptions, Fix
 from xpusetup.commands.recommend import Recommendation, way_of
@@ -103,7 +103,7 @@ def any_value(kind: Any, chance: random.Random, depth: int = 0) -> Any:
     if origin is dict:
         pairs = range(chance.randrange(5))
         return {any_value(parts[0], chance): any_value(parts[1], chance, depth + 1) for _ in pairs}
-    if isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind)):
+    if isinstance(kind, type) and is_dataclass(kind):
         return any_model(kind, chance, depth)
     simple: dict[Any, Callable[[], Any]] = {
         str: lambda: chance.choice(WORDS),
@@ -116,12 +116,15 @@ def any_value(kind: Any, chance: random.Random, depth: int = 0) -> Any:
 
 
 def any_model(model: type[Any], chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """Make what a model or a dataclass is read from; fields with a default are left out now and then."""
-    if is_dataclass(model):
-        return {name: any_value(hint, chance, depth) for name, hint in get_type_hints(model).items()}
-    fields = {field.alias or name: field for name, field in model.model_fields.items() if name != "schema_"}
-    kept = {name: field for name, field in fields.items() if field.is_required() or chance.random() < 0.85}
-    return {name: any_value(field.annotation, chance, depth) for name, field in kept.items()}
+    """Make what a type is read from; fields with a default are left out now and then."""
+    hints = get_type_hints(model)
+    told = [each for each in fields(model) if each.name != "schema_"]
+    kept = [each for each in told if is_required(each) or chance.random() < 0.85]
+    return {each.name: any_value(hints[each.name], chance, depth) for each in kept}
+
+
+def is_required(told: Field[Any]) -> bool:
+    return told.default is MISSING and told.default_factory is MISSING
 
 
 def any_facts(seed: int) -> Facts:
@@ -129,7 +132,7 @@ def any_facts(seed: int) -> Facts:
     found = any_model(Facts, chance)
     if chance.random() < 0.8:
         found["environment"] = {name: chance.choice(WORDS) for name in TOLD if chance.random() < 0.5}
-    return Facts.model_validate({"schema": 1, **found})
+    return read_as(Facts, {"schema": 1, **found})
 
 
 @pytest.mark.parametrize("block", range(8))
@@ -152,7 +155,7 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
     assert differing_findings(found)
     redactor = Redactor(user="me", host="node", home="/home/me")
     for each in facts.values():
-        assert Facts.model_validate(redactor.document(each.model_dump(mode="json", by_alias=True)))
+        assert read_as(Facts, redactor.document(to_table(each)))
     rows = [DoctorFinding(**{**vars(each), "fix": Fix("", [])}) for each in found["node3"]]
     data = Diagnosis(
         profile="p",
@@ -173,8 +176,8 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
 
 
 def test_the_generator_reaches_every_section() -> None:
-    seen = {name for seed in range(40) for name, value in any_facts(seed) if value is not None}
-    assert seen == set(Facts.model_fields)
+    seen = {name for seed in range(40) for name, value in vars(any_facts(seed)).items() if value is not None}
+    assert seen == {each.name for each in fields(Facts)}
 
 
 def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
@@ -182,7 +185,7 @@ def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
     for seed in range(60):
         facts = any_facts(seed)
         file = tmp_path / f"{seed}.json"
-        file.write_text(facts.model_dump_json(by_alias=True))
+        file.write_text(to_text(facts))
         console = Terminal(file=StringIO(), width=100)
         show_doctor(console, diagnose(Where(), DoctorOptions(facts=(str(file),))), verbose=bool(seed % 2))
         show_way(console, way_of(facts).data, verbose=bool(seed % 2))

@@ -17,6 +17,7 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.bundle import offline
@@ -52,7 +53,7 @@ SHA = "0" * 64
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    sim = shipped("sim").model_dump(by_alias=True, mode="json")
+    sim = to_table(shipped("sim"))
     told: dict[str, Any] = {
         "schema": 1,
         "created_by": "0.1.0",
@@ -139,7 +140,7 @@ def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) ->
     file = tmp_path / "b.tar"
     contents = {"profile/sim.toml": tmp_path / "sim.toml"}
     contents["profile/sim.toml"].write_text("x")
-    members = [member.model_dump() for member in map(Member.model_validate, hash_members(contents))]
+    members = [to_table(member) for member in (read_as(Member, each) for each in hash_members(contents))]
     write_bundle(file, render_bundle(parse(members=members, repositories=[], purpose=command)), contents)
     with pytest.raises(UsageError) as caught:
         enter(Where(), Request(), str(file), print, other)
@@ -152,10 +153,10 @@ def bundled(folder: Path, kit: str) -> Path:
     (folder / "x.toml").write_text("x")
     contents = {f"profile/{base.name}.toml": folder / "x.toml"}
     said = {
-        **dict.fromkeys(("profile", "base"), base.model_dump(by_alias=True, mode="json")),
+        **dict.fromkeys(("profile", "base"), to_table(base)),
         "file": f"profile/{base.name}.toml",
         "parts": [part.name for part in base.components if part.kind != "skip"],
-        "members": [member.model_dump() for member in map(Member.model_validate, hash_members(contents))],
+        "members": [to_table(member) for member in (read_as(Member, each) for each in hash_members(contents))],
     }
     write_bundle(folder / "b.tar", render_bundle(parse(repositories=[], toolkit=kit, **said)), contents)
     return folder / "b.tar"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_shipped_files(name: str) -> None:
     device = shipped_device(name)
     assert device.name == name
     assert device.built_in != "never" or device.extension is not None
-    tables = [device.hardware, device.tool, device.environment, device.extension, device.component, *device.releases]
+    tables = [device.hardware, device.tool, device.environment, device.extension, device.source_, *device.releases]
     assert [table for table in tables if isinstance(table, Known) and not table.source] == []
     rows = [row.extension for row in device.releases]
     assert len(rows) == len(set(rows))
@@ -125,7 +126,7 @@ def test_nodes_of_another_maker_do_not_count(tmp_path: Path) -> None:
         (tmp_path / f"sys/class/accel/accel{number}/device/vendor").write_text(f"{vendor}\n")
         (tmp_path / "dev/accel").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"dev/accel/accel{number}").touch()
-    device = shipped_device("hpu").model_copy(update={"tool": None})
+    device = replace(shipped_device("hpu"), tool=None)
     assert probe_device(device, Sysroot(str(tmp_path)), ()).nodes == ("/dev/accel/accel1",)
 
 
@@ -134,7 +135,7 @@ def test_the_vendors_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     script = tmp_path / "usr/local/Ascend/cann/set_env.sh"
     script.parent.mkdir(parents=True)
     script.touch()
-    device = shipped_device("npu").model_copy(update={"tool": None})
+    device = replace(shipped_device("npu"), tool=None)
     seen = probe_device(device, Sysroot(str(tmp_path)), ())
     assert (seen.script, seen.ready) == ("/usr/local/Ascend/cann/set_env.sh", False)
     monkeypatch.setenv("ASCEND_HOME_PATH", "/usr/local/Ascend/cann")

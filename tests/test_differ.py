@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from data.asking import findings
 from data.machines import GIB, NODE
 from data.well import CARD, LADDER, well
@@ -16,7 +18,7 @@ BARE = well(hardware={"gpus": [], "nodes": []})
 
 def test_machines_that_are_alike() -> None:
     other = well(system={"user": "you", "uid": 7}, resources={"memory_available": 1})
-    assert differing_facts({**NODES, "other": other.model_copy(update={"taken": "later"})}) == ()
+    assert differing_facts({**NODES, "other": replace(other, taken="later")}) == ()
 
 
 def test_who_differs_in_what() -> None:

@@ -46,12 +46,10 @@ def test_same_input_same_bytes(name: str, monkeypatch: pytest.MonkeyPatch, tmp_p
 def test_order_of_variables_in_the_file_is_not_in_the_scripts() -> None:
     profile = shipped("torch-2.5")
     turned = [
-        part.model_copy(update={"environment": dict(reversed(part.environment.items()))})
-        if part.kind == "source"
-        else part
+        replace(part, environment=dict(reversed(part.environment.items()))) if part.kind == "source" else part
         for part in profile.components
     ]
-    plan = make_plan(profile.model_copy(update={"components": turned}), Request(), TARGETS["torch-2.5"], Layout())
+    plan = make_plan(replace(profile, components=turned), Request(), TARGETS["torch-2.5"], Layout())
     assert texts_of(plan) == texts_of(plan_for("torch-2.5"))
 
 

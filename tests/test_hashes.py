@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -60,7 +61,7 @@ def test_the_file_is_read_whole_and_holds_nothing_else() -> None:
 
 def test_hashes_of_the_profile_go_first() -> None:
     own = {"setuptools==80.10.2": ["0" * 64]}
-    profile = with_known(small().model_copy(update={"hashes": own}), TEXT)
+    profile = with_known(replace(small(), hashes=own), TEXT)
     assert profile.hashes["setuptools==80.10.2"] == ["0" * 64]
     assert len(profile.hashes["pip==26.0"]) == 2
     assert free_pins(profile) == ["second==2.0"]
@@ -96,7 +97,7 @@ def test_requirements_are_read_as_they_are_written(tmp_path: Path) -> None:
 
 def test_a_changed_hash_changes_the_step() -> None:
     profile = shipped("sim")
-    other = profile.model_copy(update={"hashes": {**profile.hashes, "packaging==26.3": ["0" * 64]}})
+    other = replace(profile, hashes={**profile.hashes, "packaging==26.3": ["0" * 64]})
     assert requirement_file(profile, "build") != requirement_file(other, "build")
     assert requirement_file(profile, "torch.wheel") == requirement_file(other, "torch.wheel")
 
@@ -118,7 +119,7 @@ def test_what_is_of_unverified_origin() -> None:
     gaudi = shipped("gaudi-1.24.1")
     assert find_unverified(shipped("torch-2.14"), plan_for("torch-2.14")) == ("triton-xpu==3.8.0",)
     assert find_unverified(gaudi, plan_of(gaudi)) == ("habanalabs-installer.sh 1.24.1",)
-    old = shipped("cpu-2.13").model_copy(update={"hashes": {}})
+    old = replace(shipped("cpu-2.13"), hashes={})
     found = find_unverified(old, plan_of(shipped("cpu-2.13")))
     assert "numpy==2.4.6" in found
     assert "numpy==2.2.6" not in found

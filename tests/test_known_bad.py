@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from data.bad_machines import ROWS, machine_of, make
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from pages import CHECKOUT
+from xpusetup.base.document import to_told
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
 from xpusetup.machine.facts import Facts
@@ -59,7 +62,7 @@ def test_an_entry_says_what_it_must(each: KnownBad) -> None:
     assert each.says or each.when
     assert each.until is None or each.since is None or each.since <= each.until
     if each.when is not None:
-        narrow = each.when.model_dump(exclude_defaults=True)
+        narrow = to_told(each.when)
         assert len(narrow) >= 2 or each.when.driver or each.when.distributions
 
 
@@ -67,8 +70,8 @@ def test_pytorchs_own_bundle_is_no_base_toolkit() -> None:
     """Triton 3.0 and 3.1 were made for it: torch-2.4 and torch-2.5 on their own toolkit are no alarm."""
     facts = machine_of("triton-with-basekit-2024")
     assert facts.toolkits is not None
-    kits = [kit.model_copy(update={"scripts": ["pytorch-gpu-dev-0.5/oneapi-vars.sh"]}) for kit in facts.toolkits.found]
-    bundle = facts.model_copy(update={"toolkits": facts.toolkits.model_copy(update={"found": kits})})
+    kits = [replace(kit, scripts=["pytorch-gpu-dev-0.5/oneapi-vars.sh"]) for kit in facts.toolkits.found]
+    bundle = replace(facts, toolkits=replace(facts.toolkits, found=kits))
     assert "triton-with-basekit-2024" not in has(bundle)
 
 
@@ -78,7 +81,8 @@ def test_what_was_not_looked_at_is_no_alarm() -> None:
     for name in CONDITIONS:
         facts = machine_of(name)
         for section in ("hardware", "kernel", "userland", "torch", "toolkits", "environment"):
-            less = facts.model_copy(update={section: None, **({"system": None} if section == "kernel" else {})})
+            gone: dict[str, Any] = {section: None, **({"system": None} if section == "kernel" else {})}
+            less = replace(facts, **gone)
             when = TABLE[name].when
             assert when is not None
             if _reads(name, section):

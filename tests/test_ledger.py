@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from pydantic import ValidationError
 
 from data.held import Held, lacking, unexplained
 from data.ledger_page import make_page
 from data.profiles import FROM_SOURCE, SHIPPED, TOP, shipped, taken
+from xpusetup.base.document import UnfitError
 from xpusetup.config.ledger import ORIGIN, parse_ledger, release_of, rows_of
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
@@ -137,7 +137,7 @@ def test_what_was_read_names_its_commit() -> None:
 )
 def test_a_row_that_says_nothing_is_refused(old: str, new: str, message: str) -> None:
     assert old in TEXT
-    with pytest.raises(ValidationError, match=message):
+    with pytest.raises(UnfitError, match=message):
         parse_ledger(TEXT.replace(old, new, 1))
 
 

@@ -14,6 +14,7 @@ from data.ailing import MACHINES
 from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES, Outcome
 from golden import hold, hold_one
+from xpusetup.base.document import read_as, read_json_as, to_table
 from xpusetup.commands.doctor import DoctorOptions, examine_machine
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
@@ -54,8 +55,8 @@ def screen_of_setup(data: SetupResult) -> str:
 
 
 def test_golden_machines_are_what_their_parts_make() -> None:
-    whole = {name: Facts.model_validate(document) for name, document in MACHINES.items()}
-    texts = {name: json.dumps(facts.model_dump(mode="json", by_alias=True), indent=2) for name, facts in whole.items()}
+    whole = {name: read_as(Facts, document) for name, document in MACHINES.items()}
+    texts = {name: json.dumps(to_table(facts), indent=2) for name, facts in whole.items()}
     hold("../machines", {f"{name}.json": f"{text}\n" for name, text in texts.items()})
 
 
@@ -68,7 +69,7 @@ def test_every_machine_has_an_outcome_and_screens() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_machine_was_looked_at_as_a_whole(name: str) -> None:
-    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    facts = read_json_as(Facts, (HERE / f"{name}.json").read_text())
     missing = {section for section in get_args(Section) if getattr(facts, section) is None}
     assert missing <= SOMETIMES
     assert ("torch" in missing) == ("torch" in facts.notes)
@@ -123,7 +124,7 @@ def test_what_was_saved_is_said(tmp_path: Path) -> None:
     name, file = NAMES[0], tmp_path / "facts.json"
     result = examine_machine(Where(), DoctorOptions(facts=(str(HERE / f"{name}.json"),), save=str(file)))
     assert f"what was seen is in {file}, without names" in screen(show_doctor, result.data)
-    assert Facts.model_validate_json(file.read_text())
+    assert read_json_as(Facts, file.read_text())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,13 +139,13 @@ def test_one_step_of_the_way_mends_each_cause(name: str) -> None:
 def test_both_commands_lead_the_same_way(name: str) -> None:
     if OUTCOMES[name].asked:
         return
-    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    facts = read_json_as(Facts, (HERE / f"{name}.json").read_text())
     assert way_of(facts).data.way == doctor(name).way
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_golden_screens(name: str) -> None:
-    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    facts = read_json_as(Facts, (HERE / f"{name}.json").read_text())
     text = screen(show_doctor, doctor(name)) + "\n" + "-" * 100 + "\n" + screen(show_way, way_of(facts).data)
     hold_one(f"machines/{name}.txt", text)
 

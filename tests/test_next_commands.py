@@ -18,6 +18,7 @@ from golden import hold_one
 from json_schemas import RESULTS, types_of
 from logs import signatures
 from test_advice import parse
+from xpusetup.base.document import read_as
 from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.explain import explain
 from xpusetup.commands.next_commands import FINDERS, STANDS_FOR, NextCommand, list_next
@@ -147,7 +148,7 @@ def test_what_only_a_shell_understands_is_given_to_one(line: str, argv: list[str
 def test_from_each_saved_machine_at_most_eight_commands_lead_on(name: str) -> None:
     """None where no command leads to a device here: the way says why, and `route` is none."""
     told = diagnose(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(SAVED / f"{name}.json"),)))
-    way = way_of(Facts.model_validate(MACHINES[name])).data
+    way = way_of(read_as(Facts, MACHINES[name])).data
     for data, route in ((told, told.way.route), (way, way.way.route if way.way else "")):
         found = list_next(data, {})
         check(found)

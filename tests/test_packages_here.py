@@ -12,6 +12,7 @@ import pytest
 from data.ailing import BARE, BLIND, NO_DRIVER, but
 from data.diagnosis import diagnose
 from data.fleet import B580, MAX, UBUNTU_24, Doc, Os, healthy
+from xpusetup.base.document import read_as
 from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
@@ -140,7 +141,7 @@ def test_a_system_whose_c_library_runs_no_wheel(name: str, tmp_path: Path) -> No
     assert found["sys.glibc"].level == "fail"
     assert found["sys.glibc"].fix.commands[0].startswith("docker run -it --device /dev/dri")
     assert found["umd.ze_intel_gpu"].caused_by == "sys.glibc"
-    way = way_of(Facts.model_validate(machine)).data.way
+    way = way_of(read_as(Facts, machine)).data.way
     assert way is not None
     assert way.steps[0].mends == ("sys.glibc",)
     works, _, _ = judge(but(healthy(UBUNTU_24, B580), system), tmp_path)

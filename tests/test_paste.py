@@ -16,6 +16,7 @@ from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
 from data.texts import GPUS
 from fuzzing import examples
+from xpusetup.base.document import read_json_as, to_table, to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
 from xpusetup.commands.doctor import DoctorOptions, UpstreamReport, examine_machine
@@ -239,7 +240,7 @@ def test_the_order_and_the_files_change_nothing() -> None:
 )
 def test_each_kind_of_line(text: str, path: str, value: Any) -> None:
     facts, report = read(text)
-    seen: Any = facts.model_dump(mode="json")
+    seen: Any = to_table(facts)
     first, _, rest = path.partition(".")
     seen = seen[first]
     while rest and isinstance(seen, dict):
@@ -274,7 +275,7 @@ def test_only_watched_variables_are_kept() -> None:
 def test_any_text_is_read_and_judged(text: str) -> None:
     facts, report = read(text)
     assert report.lines >= report.unread
-    assert Facts.model_validate_json(facts.model_dump_json(by_alias=True)) == facts
+    assert read_json_as(Facts, to_text(facts)) == facts
 
 
 @pytest.mark.parametrize("piece", LONG)
@@ -342,7 +343,7 @@ def test_every_part_is_asked_for_and_every_check_is_there() -> None:
 
 
 def saved(name: str) -> Facts:
-    return Facts.model_validate_json((MACHINES / f"{name}.json").read_text())
+    return read_json_as(Facts, (MACHINES / f"{name}.json").read_text())
 
 
 @pytest.mark.parametrize("name", sorted(OUTCOMES))

@@ -15,7 +15,7 @@ from xpusetup.paste.runs import built_elsewhere, hidden_cards
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.machine.facts import Torch
+    from xpusetup.machine.environments import Torch
 
 B580 = "04:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
 A380 = "06:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A380] [8086:56a5]\n"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from xpusetup.base.document import to_table
 from xpusetup.machine import probe_torch
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import Output
@@ -44,7 +45,7 @@ def look(monkeypatch: pytest.MonkeyPatch, output: Output) -> tuple[list[str], di
 def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     told = json.dumps({"prefix": "/venv", "looked": 9, "conflicts": [HIDES]})
     line, notes, conflicts = look(monkeypatch, Output(0, told, ""))
-    assert [one.model_dump() for one in conflicts] == [HIDES]
+    assert [to_table(one) for one in conflicts] == [HIDES]
     assert notes == {}
     assert line[-6:] == [
         *("--prefix", "/venv", "--place", "/venv/lib/python3.12/site-packages", "--sysroot", "/slash"),

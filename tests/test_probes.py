@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from xpusetup import doctor
+from xpusetup.base.document import to_text
 from xpusetup.base.errors import NotReadyError
 from xpusetup.doctor import pytorch, toolkit
 from xpusetup.machine import probe as probe_module
@@ -178,7 +179,7 @@ def test_network_holds_no_password(slash: Path, said: dict[str, Output], monkeyp
     said["git"] = Output(0, "url.https://me:secret@mirror/.insteadof https://github.com/\n", "")
     network = seen("network").network
     assert network is not None
-    assert "secret" not in network.model_dump_json()
+    assert "secret" not in to_text(network)
     assert network.proxies == {"https_proxy": "http://***@proxy.example:3128"}
     assert network.indexes == {"/etc/pip.conf index-url": "https://***@index.example/simple"}
     assert network.redirects == {"https://***@mirror/": "https://github.com/"}

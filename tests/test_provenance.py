@@ -407,9 +407,9 @@ def test_no_address_holds_a_password() -> None:
 
     profile = shipped("torch-2.14")
     parts = [
-        part.model_copy(update={"repo": "https://me:secret@example.com/torch"}) if part.name == "torch" else part
+        replace(part, repo="https://me:secret@example.com/torch") if part.kind == "source" else part
         for part in profile.components
     ]
-    text = render_about(profile.model_copy(update={"components": parts}))
+    text = render_about(replace(profile, components=parts))
     assert "secret" not in text
     assert json.loads(text)["sources"]["torch"]["repo"] == "https://***@example.com/torch"

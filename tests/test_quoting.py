@@ -49,10 +49,8 @@ IMAGE = make_image(shipped("torch-2.14"), Request(), ImageOrder(), ABOUT)
 
 def with_texts(text: str) -> Image:
     """Give an image whose profile says a text wherever one is shown, past the schema."""
-    parts = [
-        part.model_copy(update={"version": text}) if part.kind != "skip" else part for part in IMAGE.profile.components
-    ]
-    profile = IMAGE.profile.model_copy(update={"summary": text, "components": parts})
+    parts = [replace(part, version=text) if part.kind != "skip" else part for part in IMAGE.profile.components]
+    profile = replace(IMAGE.profile, summary=text, components=parts)
     return replace(IMAGE, profile=profile)
 
 

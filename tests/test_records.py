@@ -74,7 +74,7 @@ def render_page(there: dict[str, Record]) -> str:
 
 
 def record() -> Record:
-    facts = Facts.model_validate({**WORKSTATION, **WELL})
+    facts = read_as(Facts, {**WORKSTATION, **WELL})
     wheels = [RecordedWheel(name="torch", version="2.14.1", sha256="ab" * 32)]
     return make_record(
         screens.VERIFY,

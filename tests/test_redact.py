@@ -9,6 +9,7 @@ import pytest
 from data.asking import findings
 from data.cases import CASES
 from data.well import well
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.text import Redactor, without_credentials
 from xpusetup.machine.facts import Facts
 
@@ -88,8 +89,8 @@ def test_credentials(address: str, plain: tuple[str, bool]) -> None:
 def test_what_was_hidden_is_judged_as_before(number: int) -> None:
     """Facts that leave this machine give the findings that they gave on it."""
     facts = well(**CASES[number][1])
-    hidden = Redactor(user="me", host="well", home="/home/me").document(facts.model_dump(mode="json", by_alias=True))
+    hidden = Redactor(user="me", host="well", home="/home/me").document(to_table(facts))
     assert "/home/me" not in json.dumps(hidden)
     for goal in ("build", "run"):
-        before, after = (findings(each, goal) for each in (facts, Facts.model_validate(hidden)))
+        before, after = (findings(each, goal) for each in (facts, read_as(Facts, hidden)))
         assert {name: each.level for name, each in before.items()} == {name: each.level for name, each in after.items()}

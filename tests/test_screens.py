@@ -12,6 +12,7 @@ from data import screens
 from data.machines import LAPTOP, WORKSTATION, machine
 from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
+from xpusetup.base.document import to_text
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.base.model import Event
 from xpusetup.base.text import render_duration
@@ -190,7 +191,7 @@ def test_with_quiet_what_warns_and_what_failed_is_said(console: Console) -> None
 
 def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> Any:
     path = tmp_path / "facts.json"
-    path.write_text(machine(facts).model_dump_json(by_alias=True))
+    path.write_text(to_text(machine(facts)))
     return examine_machine(Where(profile=profile), DoctorOptions(facts=(str(path),), **asked)).data
 
 
@@ -216,7 +217,7 @@ def test_golden_differences(console: Console, tmp_path: Path) -> None:
     names = [f"node{number:02d}" for number in range(12)]
     for name in names:
         facts = LOST if name == "node07" else WELL
-        (tmp_path / f"{name}.json").write_text(machine(facts).model_dump_json(by_alias=True))
+        (tmp_path / f"{name}.json").write_text(to_text(machine(facts)))
     files = tuple(str(tmp_path / f"{name}.json") for name in names)
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=files, goal="run"))
     assert result.code == 1
@@ -230,7 +231,7 @@ def test_machines_of_one_name_go_by_their_files(tmp_path: Path) -> None:
     files = [tmp_path / place / "facts.json" for place in ("a", "b")]
     for file in files:
         file.parent.mkdir()
-        file.write_text(machine(WELL).model_dump_json(by_alias=True))
+        file.write_text(to_text(machine(WELL)))
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=tuple(map(str, files))))
     assert isinstance(result.data, Comparison)
     assert (result.code, result.data.differs, result.data.machines) == (0, [], [str(file) for file in files])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import pytest
 
 from xpusetup.base.errors import UsageError
@@ -135,11 +137,11 @@ def test_an_empty_value_rules_too() -> None:
         ('toolkit.prelude = ["a\\nb"]', "toolkit.prelude.0: must be one line of printable text (here: 'a\\nb')"),
         (
             "origins.root = 'x'",
-            "origins: unknown key; known: " + ", ".join(sorted(SettingsFile.model_fields)),
+            "origins: unknown key; known: " + ", ".join(sorted(each.name for each in fields(SettingsFile))),
         ),
         (
             "toolkit = 1",
-            "toolkit: Input should be a valid dictionary or instance of ToolkitSettings (here: 1)",
+            "toolkit: must be a table (here: 1)",
         ),
     ],
 )

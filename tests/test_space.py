@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ TMP = {**DISK, "holds": ["temporary"], "path": "/local", "mount": "/local", "fre
 
 
 def ask(*disks: dict[str, Any], needs: float | None = 60.0) -> str:
-    profile = shipped("torch-2.14").model_copy(update={"disk_gib": needs})
+    profile = replace(shipped("torch-2.14"), disk_gib=needs)
     question = Question(machine(resources={"disks": list(disks)}), profile, device("xpu"), "build")
     answer = check_disk(question)
     assert answer is not None

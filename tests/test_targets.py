@@ -179,7 +179,7 @@ def test_exact_versions_and_steppings_are_looked_for_in_a_wheel(
 def test_a_gpu_without_code_of_its_own_is_refused_only_where_there_is_no_generic_code(spirv: bool, level: str) -> None:
     old = shipped("torch-2.6")
     assert old.arch is not None
-    profile = old.model_copy(update={"arch": old.arch.model_copy(update={"spirv": spirv})})
+    profile = replace(old, arch=replace(old.arch, spirv=spirv))
     answer = check_release(Question(PLACES["b580-healthy"], profile, device("xpu"), "run", gpu_table()))
     assert answer is not None
     assert answer.level == level

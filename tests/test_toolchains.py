@@ -10,6 +10,7 @@ import tomli_w
 
 from data.machines import KIT, machine
 from data.profiles import device, shipped, small, small_text
+from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import KINDS, Form, Order
@@ -81,17 +82,17 @@ def test_the_first_of_several_is_the_preferred_one() -> None:
     two = NEW.format("[toolkit]", "'oneapi'", "''") + NEW.format("[toolkit]", "'dpclang'", "'open'")
     profile = small(more=two)
     assert [kit.called for kit in toolkits_of(profile)] == ["oneapi", "open"]
-    again = parse_profile(tomli_w.dumps(profile.model_dump(by_alias=True, mode="json", exclude_none=True)), "again")
+    again = parse_profile(tomli_w.dumps(to_told(profile)), "again")
     assert again == profile
 
 
 def test_one_alone_may_be_a_table_and_stays_what_it_was() -> None:
     profile = small(more=NEW.format("toolkit", "'oneapi'", "''"))
     assert profile.toolkit is not None
-    dump = profile.model_dump(by_alias=True, mode="json")
+    dump = to_table(profile)
     assert "other_toolkits" not in dump
     assert not {"name", "environment", "gives_up", "refused"} & dump["toolkit"].keys()
-    assert Profile.model_validate(dump) == profile
+    assert read_as(Profile, dump) == profile
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 
 from data.profiles import small_text
 from data.well import WELL
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Request
 from xpusetup.cli import complete
@@ -165,7 +166,7 @@ def test_settings_of_others_are_not_obeyed(tmp_path: Path, program: Program) -> 
     assert ran.code == 2
     assert f"xpusetup profiles trust {tmp_path}/xpusetup.toml" in ran.err
     assert program("doctor -p torch-2.14").code == 2
-    problem = way_of(Facts.model_validate({"schema": 1, **WELL})).data.error
+    problem = way_of(read_as(Facts, {"schema": 1, **WELL})).data.error
     assert problem is not None
     assert "profiles trust" in problem.fix
     assert complete.names("") == []
@@ -185,7 +186,7 @@ def test_the_program_of_a_device_is_not_asked(tmp_path: Path) -> None:
 def test_a_lock_that_gives_the_profile(tmp_path: Path) -> None:
     """It decides what is built where no profile is named; beside one that is named it only tells of the last build."""
     workspace = open_workspace(Where(profile="sim", root=str(tmp_path / "root")))
-    lock = {"schema": 1, "named": "/gone/p.toml", "profile": workspace.profile.model_dump(by_alias=True, mode="json")}
+    lock = {"schema": 1, "named": "/gone/p.toml", "profile": to_table(workspace.profile)}
     written(tmp_path / "root/profile.lock.json", json.dumps(lock))
     with pytest.raises(UntrustedError, match=r"profile\.lock\.json"):
         open_workspace(Where(root=str(tmp_path / "root"))).trust_files()

@@ -12,6 +12,7 @@ from data.machines import machine
 from data.places import PLACES
 from data.profiles import SHIPPED, shipped
 from golden import hold_one
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.model import Goal
 from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.recommend import way_of
@@ -183,7 +184,7 @@ def test_nobody_is_asked_where_a_program_goes_on() -> None:
 def test_a_release_without_generic_code_is_refused() -> None:
     old = shipped("torch-2.6")
     assert old.arch is not None
-    bare = old.model_copy(update={"arch": old.arch.model_copy(update={"spirv": False})})
+    bare = replace(old, arch=replace(old.arch, spirv=False))
     found = make_way(PLACES["b580-healthy"], [bare], known(), asked="torch-2.6")
     assert (found.route, found.refusals[0].firm) == ("none", True)
     assert "nothing runs on Arc B580" in found.refusals[0].why
@@ -209,7 +210,7 @@ def test_other_distributions_that_are_installed_count() -> None:
         "kind": "interpreter",
         "distributions": {"transformers": "5.23.0"},
     }
-    facts = machine(PLACES["max1550-sles-15"].model_dump(by_alias=True), torch=torch)
+    facts = machine(to_table(PLACES["max1550-sles-15"]), torch=torch)
     found = {each.profile: each.why for each in make_way(facts, PROFILES, known()).refusals}
     assert "transformers 5.23.0 is here" in found["torch-2.5"]
 
@@ -256,7 +257,7 @@ def test_no_profile_at_all() -> None:
 
 def test_setup_installs_only_what_is_missing() -> None:
     def tasks(name: str, goal: Goal, **sections: Any) -> list[str]:
-        facts = machine(PLACES[name].model_dump(by_alias=True), **sections)
+        facts = machine(to_table(PLACES[name]), **sections)
         return [task.step.id for task in make_setup(facts, shipped("torch-2.14"), known(), goal=goal).tasks]
 
     assert tasks("b580-healthy", "run") == []
@@ -287,9 +288,9 @@ def test_without_root() -> None:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_whatever_was_not_looked_at(name: str) -> None:
-    seen = PLACES[name].model_dump(by_alias=True)
+    seen = to_table(PLACES[name])
     for section in [key for key in seen if key not in ("schema", "taken", "program", "notes", "said", "shown")]:
-        facts = Facts.model_validate({**seen, section: None})
+        facts = read_as(Facts, {**seen, section: None})
         assert make_way(facts, PROFILES, known()).why
         assert getattr(way_of(facts).data.way, "route", "") in get_args(Route)
         for goal in get_args(Goal):
@@ -297,7 +298,7 @@ def test_whatever_was_not_looked_at(name: str) -> None:
 
 
 def test_nothing_was_looked_at() -> None:
-    facts = Facts.model_validate({"schema": 1, "taken": "2026-11-21T08:00:00+00:00"})
+    facts = read_as(Facts, {"schema": 1, "taken": "2026-11-21T08:00:00+00:00"})
     assert way_of(facts).data.machine == "no accelerator"
     assert make_setup(facts, shipped("torch-2.14"), known(), goal="build").notes
 
@@ -308,14 +309,14 @@ def test_refusals_with_their_sources(screen: Callable[..., str]) -> None:
 
 
 def test_the_age_of_the_data_is_said_when_it_counts(screen: Callable[..., str]) -> None:
-    facts = PLACES["b580-healthy"].model_copy(update={"taken": "2027-06-01T08:00:00+00:00"})
+    facts = replace(PLACES["b580-healthy"], taken="2027-06-01T08:00:00+00:00")
     assert "collected 2026-11-21, 192 days before" in screen(way_of(facts))
 
 
 def test_several_gpus_are_told_whether_the_wheels_let_them_compute_together() -> None:
     """What is known of XCCL in the published wheels: built in, left out, or seen by nobody; nothing for one GPU."""
     one = PLACES["b580-healthy"]
-    several = one.model_copy(update={"hardware": one.hardware.model_copy(update={"gpus": one.hardware.gpus * 2})})
+    several = replace(one, hardware=replace(one.hardware, gpus=one.hardware.gpus * 2))
 
     def why(release: str, facts: Facts) -> str:
         return make_way(facts, PROFILES, known(), asked=release).why

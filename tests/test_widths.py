@@ -19,7 +19,7 @@ from data.outcomes import OUTCOMES
 from test_advice import commands_in
 from test_machines import HERE, doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
-from xpusetup.base.document import to_json
+from xpusetup.base.document import read_json_as, to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.cli import TABLES as COMMANDS
 from xpusetup.cli import app
@@ -62,7 +62,7 @@ def written(show_it: Callable[[Terminal], None], width: int) -> str:
 
 @cache
 def facts_of(name: str) -> Facts:
-    return Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    return read_json_as(Facts, (HERE / f"{name}.json").read_text())
 
 
 def told(data: Any, *, advice: bool = False) -> Iterator[str]:

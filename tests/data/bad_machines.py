@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xpusetup.base.document import read_as
 from xpusetup.machine.facts import Facts
 
 Doc = dict[str, Any]
@@ -363,7 +364,8 @@ def make(ids: list[str], told: Doc) -> Facts:
     kit = told.get("kit")
     root = {"root": "/opt/intel/oneapi", "compiler": "/opt/intel/oneapi/bin/icpx", "version": kit}
     torch = {"python": "/v/bin/python", "prefix": "/v", "kind": "venv", "distributions": told.get("dist", {})}
-    return Facts.model_validate(
+    return read_as(
+        Facts,
         {
             "schema": 1,
             "taken": "2026-11-22",
@@ -382,5 +384,5 @@ def make(ids: list[str], told: Doc) -> Facts:
             "torch": torch if "dist" in told else None,
             "environment": told.get("env", {}),
             "said": told.get("told", {}),
-        }
+        },
     )

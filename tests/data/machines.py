@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xpusetup.base.document import read_as
 from xpusetup.machine.facts import Facts
 
 GIB = 1 << 30
@@ -73,7 +74,7 @@ def machine(base: dict[str, Any] | None = None, **sections: Any) -> Facts:
         old: Any = found.get(name)
         merge = isinstance(value, dict) and isinstance(old, dict) and name != "environment"
         found[name] = {**old, **value} if merge else value
-    return Facts.model_validate(found)
+    return read_as(Facts, found)
 
 
 def without_tool(name: str) -> list[dict[str, str | None]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from data.machines import machine
@@ -24,8 +25,5 @@ def plan_of(profile: Profile) -> Plan:
 
 def locked(profile: Profile) -> Profile:
     """Give a profile as a lock leaves it, as far as a plan cares: branches have a commit."""
-    parts = [
-        part.model_copy(update={"rev": "0" * 40}) if part.kind == "source" and part.ref else part
-        for part in profile.components
-    ]
-    return profile.model_copy(update={"components": parts})
+    parts = [replace(part, rev="0" * 40) if part.kind == "source" and part.ref else part for part in profile.components]
+    return replace(profile, components=parts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from xpusetup.base.document import read_as
 from xpusetup.machine.accelerators import Extensions, Presence
 
 PREFIX = "/home/me/envs/train"
@@ -36,7 +37,7 @@ def failed(error: str) -> dict[str, Any]:
 def plugged(*entries: dict[str, Any], **more: Any) -> Extensions:
     """Give an environment with these entries."""
     base = {"python": f"{PREFIX}/bin/python", "prefix": PREFIX, "torch": TORCH, "entries": list(entries)}
-    return Extensions.model_validate({**base, **more})
+    return read_as(Extensions, {**base, **more})
 
 
 def loads(

@@ -15,6 +15,7 @@ import pytest
 
 from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny, wait_until, xpusetup
 from standins.oneapi import make_dpclang
+from xpusetup.base.document import read_as
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import HEAD, Repository, render_bundle
 from xpusetup.bundle.io import find_broken, read_head
@@ -229,11 +230,10 @@ def remake(place: Place, to: Path, change: Callable[[Bundle], Bundle]) -> Path:
 def without_repository(bundle: Bundle, name: str) -> Bundle:
     gone = [each for each in bundle.repositories if name in each.addresses[0]]
     packs = {pack for each in gone for pack in each.commits.values()}
-    return bundle.model_copy(
-        update={
-            "repositories": [each for each in bundle.repositories if each not in gone],
-            "members": [member for member in bundle.members if member.name not in packs],
-        }
+    return replace(
+        bundle,
+        repositories=[each for each in bundle.repositories if each not in gone],
+        members=[member for member in bundle.members if member.name not in packs],
     )
 
 
@@ -262,7 +262,7 @@ def test_a_pack_that_lacks_a_file_is_told(tmp_path: Path) -> None:
     next(tmp_path.glob("p-*.pack")).rename(tmp_path / "one.pack")
     address = "https://x.invalid/source"
     told = {"folder": "git/source.git", "addresses": [address], "commits": {rev: "one.pack"}}
-    make_bare(Repository.model_validate(told), tmp_path)
+    make_bare(read_as(Repository, told), tmp_path)
     broken = find_broken(tmp_path / "git/source.git", [rev, "0" * 40])
     assert broken[rev].startswith("missing blob object")
     assert broken["0" * 40].startswith("bad revision") or "ambiguous" in broken["0" * 40]
@@ -270,7 +270,7 @@ def test_a_pack_that_lacks_a_file_is_told(tmp_path: Path) -> None:
 
 def test_wheels_that_lack_are_named(place: Place, tmp_path: Path) -> None:
     def without(bundle: Bundle) -> Bundle:
-        return bundle.model_copy(update={"members": [one for one in bundle.members if "setuptools" not in one.name]})
+        return replace(bundle, members=[one for one in bundle.members if "setuptools" not in one.name])
 
     said = xpusetup("bundle", "verify", str(remake(place, tmp_path / "b.tar", without)), env=place.env)
     assert said.code == 1

@@ -90,9 +90,9 @@ def test_lua_takes_a_string_as_text(tmp_path: Path, text: str) -> None:
 def cell(text: str) -> Cell:
     """Give a build that says a text wherever one is said, past the schema."""
     profile, kit = shipped("torch-2.14"), replace(NEW_KIT, version=text.strip() or "1", at_run_time=True)
-    parts = [part.model_copy(update={"version": text}) if part.kind != "skip" else part for part in profile.components]
+    parts = [replace(part, version=text) if part.kind != "skip" else part for part in profile.components]
     plan = make_plan(profile, Request(), replace(NEW, arch=(text,), toolkit=kit), Layout())
-    return Cell(name=text, profile=profile.model_copy(update={"summary": text, "components": parts}), plan=plan)
+    return Cell(name=text, profile=replace(profile, summary=text, components=parts), plan=plan)
 
 
 @needs_lua

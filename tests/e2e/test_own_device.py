@@ -33,7 +33,7 @@ PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
 (FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 LINES = re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE)
 MARKS = re.findall(r"^<!-- devices: .*-->$", PAGE, re.MULTILINE)
-REPO = parse_device(FILE).component.repo  # type: ignore[union-attr]
+REPO = parse_device(FILE).source_.repo  # type: ignore[union-attr]
 PLACE = "test/extensions/acme"
 CMAKE = """
 cmake_minimum_required(VERSION 3.18)

@@ -67,6 +67,16 @@ def test_second_build_runs_nothing(tiny: Tiny, built: Path) -> None:
     assert (built / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("verb", ["build", "plan"])
+def test_what_is_done_is_told_without_what_only_reads_new_files(tiny: Tiny, built: Path, verb: str) -> None:
+    argv = command(verb, *tiny.options(built), "--verify", "off")
+    env = {**tiny.env, "PYTHONPROFILEIMPORTTIME": "1"}
+    subprocess.run(argv, env=env, check=True, capture_output=True)  # the first may have to read them
+    told = subprocess.run(argv, env=env, check=True, capture_output=True, text=True).stderr
+    assert "xpusetup.config.profile" in told
+    assert "pydantic" not in told
+
+
 def test_a_plan_estimates_from_the_build_beside_it(tiny: Tiny, built: Path) -> None:
     def estimate(root: Path, *more: str) -> dict[str, Any]:
         result = xpusetup("plan", *tiny.options(root), "--verify", "off", "--json", *more, env=tiny.env).result

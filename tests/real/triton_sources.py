@@ -18,6 +18,7 @@ import tomli_w
 from e2e.support import CHECKOUT
 from real.outside import UnavailableError, run
 from real.vision_source import git_environment
+from xpusetup.base.document import to_told
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
 from xpusetup.config.take import take_parts
@@ -119,7 +120,7 @@ def derive(text: str, copied: Mapping[str, Copied]) -> str:
     before = {"triton": str(part.rev), **{each.name: str(each.rev) for each in part.vendored}}
     if all(copied[name].rev == rev for name, rev in before.items()):
         return text
-    how = tomli_w.dumps(part.model_dump(mode="json", exclude_defaults=True, exclude_none=True) | {"kind": "source"})
+    how = tomli_w.dumps(to_told(part) | {"kind": "source"})
     for name, rev in before.items():
         how = how.replace(rev, copied[name].rev).replace(f"+git{rev[:8]}", f"+git{copied[name].rev[:8]}")
     profile = tomli.loads(text)

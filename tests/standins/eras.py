@@ -25,6 +25,7 @@ from standins.releases import ON_REQUEST, RELEASES, Release
 from standins.repository import write_text
 from standins.upstreams import Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
+from xpusetup.base.document import to_told
 from xpusetup.bundle import without_network
 from xpusetup.config.load import parse_profile
 from xpusetup.config.take import ORIGIN, parse_ways, take_parts
@@ -197,7 +198,7 @@ def profile_text(name: str) -> str:
     ways = parse_ways((PROFILES.parent / "xpusetup" / ORIGIN).read_text())
     made = take_parts(parse_profile(text, "shipped"), {"triton": "source"}, ways).profile
     (part,) = (part for part in made.components if part.name == "triton")
-    how = part.model_dump(mode="json", exclude_defaults=True, exclude_none=True) | {"kind": "source"}
+    how = to_told(part) | {"kind": "source"}
     table = tomli_w.dumps({"components": [{"from_source": how}]}).removeprefix("[[components]]\n")
     before, wheel, after = text.partition('kind = "wheel"\nname = "triton"\n')
     said, between, others = after.partition("\n[[components]]\n")

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tomli
-from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
-from packaging.version import Version
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    WithJsonSchema,
-    model_serializer,
-)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # TOML, read by tomli: the standard library's reader, compiled, in a third of the time.
 
@@ -127,12 +118,16 @@ def _target(text: str) -> str:
 
 def _version(text: str) -> str:
     _not_long(text)
+    from packaging.version import Version  # noqa: PLC0415 - what was read before is not checked again
+
     if (normal := str(Version(text))) != text:
         raise ValueError(f"must be written as in the name of a wheel: {normal}")
     return text
 
 
 def _specifiers(text: str) -> str:
+    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - same
+
     SpecifierSet(_short(text))
     return text
 
@@ -144,6 +139,8 @@ PLAIN_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==\d+(\.\d+)*")
 def _exact(text: str) -> str:
     if len(text) <= LONGEST_WORD and PLAIN_PIN.fullmatch(text):
         return text
+    from packaging.requirements import Requirement  # noqa: PLC0415 - same
+
     requirement = Requirement(_short(text))
     if [spec.operator for spec in requirement.specifier] != ["=="] or "*" in str(requirement.specifier):
         raise ValueError("must be pinned exactly, as in name==1.2.3")
@@ -151,6 +148,9 @@ def _exact(text: str) -> str:
 
 
 def _hashed_pin(text: str) -> str:
+    from packaging.requirements import Requirement  # noqa: PLC0415 - same
+    from packaging.utils import canonicalize_name  # noqa: PLC0415 - same
+
     requirement = Requirement(_exact(text))
     wanted = f"{canonicalize_name(requirement.name)}{requirement.specifier}"
     if text != wanted:
@@ -158,52 +158,119 @@ def _hashed_pin(text: str) -> str:
     return text
 
 
-def _shaped(pattern: str) -> WithJsonSchema:
-    """Tell an editor by a pattern what a validator asks for."""
-    return WithJsonSchema({"type": "string", "pattern": pattern})
+# How pydantic learns what a value has to be. It reads these where a file is validated, and no earlier: importing it
+# takes longer than all else that a short command does.
 
 
-Text = Annotated[str, AfterValidator(_plain)]
-Operand = Annotated[str, AfterValidator(_operand), _shaped("^(?!-)")]
-Inside = Annotated[str, AfterValidator(_inside), _shaped(r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
-Repository = Annotated[str, Field(min_length=1), AfterValidator(_repository), _shaped("^(?!-).")]
-Rev = Annotated[str, AfterValidator(_rev), _shaped("^[0-9a-f]{40}$")]
-VersionText = Annotated[str, AfterValidator(_version)]
-Specifiers = Annotated[str, AfterValidator(_specifiers)]
-Exact = Annotated[str, AfterValidator(_exact), _shaped(r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
-HashedPin = Annotated[str, AfterValidator(_hashed_pin), _shaped(r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-Summary = Annotated[str, Field(max_length=LONGEST_WORD), AfterValidator(_plain)]
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]*$", max_length=100)]
-Ocloc = Annotated[str, Field(pattern=r"^\d\d\.\d\d$")]
+class Check:
+    """A function that gives a value back or raises ValueError; `shape` is the pattern that an editor is told."""
+
+    def __init__(self, function: Callable[[Any], Any], shape: str = "") -> None:
+        """Say which."""
+        self._function = function
+        self._shape = shape
+
+    def __get_pydantic_core_schema__(self, kind: Any, make: Any) -> Any:
+        """Check after what the type itself asks for; pydantic calls this."""
+        from pydantic_core import core_schema  # noqa: PLC0415 - see above
+
+        return core_schema.no_info_after_validator_function(self._function, make(kind))
+
+    def __get_pydantic_json_schema__(self, schema: Any, make: Any) -> Any:
+        """Give the form for editors; pydantic calls this."""
+        return {"type": "string", "pattern": self._shape} if self._shape else make(schema)
+
+
+class Limits:
+    """What pydantic itself checks, by its words: pattern, min_length, max_length, gt, ge, le."""
+
+    def __init__(self, **limits: Any) -> None:
+        """Say which."""
+        self._limits = limits
+
+    def __get_pydantic_core_schema__(self, kind: Any, make: Any) -> Any:
+        """Add them to the value itself, which may be optional or checked; pydantic calls this."""
+        whole = inner = make(kind)
+        while inner["type"] in {"nullable", "function-after"}:
+            inner = inner["schema"]
+        inner.update(self._limits)
+        return whole
+
+
+class ToldBy:
+    """One of several tables, told apart by a key."""
+
+    def __init__(self, key: str) -> None:
+        """Say which."""
+        self._key = key
+
+    def __get_pydantic_core_schema__(self, kind: Any, make: Any) -> Any:
+        """Look at the key alone; pydantic calls this."""
+        from pydantic import Field  # noqa: PLC0415 - see above
+
+        return make.generate_schema(Annotated[kind, Field(discriminator=self._key)])
+
+
+Text = Annotated[str, Check(_plain)]
+Operand = Annotated[str, Check(_operand, "^(?!-)")]
+Inside = Annotated[str, Check(_inside, r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
+Repository = Annotated[str, Limits(min_length=1), Check(_repository, "^(?!-).")]
+Rev = Annotated[str, Check(_rev, "^[0-9a-f]{40}$")]
+VersionText = Annotated[str, Check(_version)]
+Specifiers = Annotated[str, Check(_specifiers)]
+Exact = Annotated[str, Check(_exact, r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
+HashedPin = Annotated[str, Check(_hashed_pin, r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
+Sha256 = Annotated[str, Limits(pattern="^[0-9a-f]{64}$")]
+Summary = Annotated[str, Limits(max_length=LONGEST_WORD), Check(_plain)]
+Name = Annotated[str, Limits(pattern=r"^[a-z][a-z0-9._-]*$", max_length=100)]
+Ocloc = Annotated[str, Limits(pattern=r"^\d\d\.\d\d$")]
 """A release of Intel's compute runtime, by year and week, for the ocloc that belongs to it."""
-Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
-CMakeVariable = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_-]*)?$", max_length=100)]
+Variable = Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+CMakeVariable = Annotated[str, Limits(pattern=r"^([A-Za-z_][A-Za-z0-9_-]*)?$", max_length=100)]
 """CMake's own FETCHCONTENT_SOURCE_DIR_X takes the name of a dependency, dashes and all."""
-GitRef = Annotated[str, AfterValidator(_ref), _shaped(r"^([A-Za-z0-9_][A-Za-z0-9_./+#@=-]*)?$")]
-DeviceTarget = Annotated[str, AfterValidator(_target), _shaped(r"^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}$")]
+GitRef = Annotated[str, Check(_ref, r"^([A-Za-z0-9_][A-Za-z0-9_./+#@=-]*)?$")]
+DeviceTarget = Annotated[str, Check(_target, r"^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}$")]
 """What a device compiler calls a GPU; lists of them are joined by commas."""
 Environment = dict[Variable, Text]
 
 
-class Strict(BaseModel):
-    """No unknown key, no coercion, no change."""
+class Table:
+    """A table of a file, as a frozen dataclass: what pydantic validates it by, and what of it is said again.
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, allow_inf_nan=False)
+    A key that Python has for itself, or that is a word of its own here, ends in an underscore as a field: `schema_`.
+    """
 
-
-def silent_of(*names: str) -> Any:
-    """Give a model the serializer that says nothing of these fields where they are empty.
+    if TYPE_CHECKING:
+        __dataclass_fields__: ClassVar[dict[str, Any]]
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid", "allow_inf_nan": False}
+    PREPARE: ClassVar[Any] = None
+    """Changes what a file says before it is validated."""
+    UNSAID: ClassVar[tuple[str, ...]] = ()
+    """Fields of which nothing is said where they are as by default.
 
     So what follows from a file, hashes too, stays what it was before there was such a field.
     """
 
-    def say(self: Strict, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in whole(self).items() if name not in names or value}
+    @classmethod
+    def __get_pydantic_core_schema__(cls, kind: Any, make: Any) -> Any:
+        """Take a dictionary for the table, also where its values are taken strictly; pydantic calls this."""
+        from pydantic_core import core_schema  # noqa: PLC0415 - see above
 
-    return model_serializer(mode="wrap")(say)
+        whole = make(kind)
+        whole["strict"] = False
+        for each in whole["schema"]["fields"]:
+            if each["name"].endswith("_"):
+                each["validation_alias"] = each["name"].removesuffix("_")
+        return core_schema.no_info_before_validator_function(cls.PREPARE, whole) if cls.PREPARE else whole
 
 
+class Strict(Table):
+    """No unknown key, no coercion, no change."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {**Table.__pydantic_config__, "strict": True}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Sourced(Strict):
     """A fact with where it comes from."""
 

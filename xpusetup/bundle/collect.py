@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.utils import parse_wheel_filename
 
 from xpusetup import __version__
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.base.values import PACKAGED
@@ -179,13 +180,14 @@ def _describe(
         {"folder": each.folder, "addresses": list(each.addresses), "commits": each.commits, "refs": each.refs}
         for each in repositories
     ]
-    return Bundle.model_validate(
+    return read_as(
+        Bundle,
         {
             "schema": 1,
             "created_by": __version__,
             "purpose": prepared.purpose.command,
-            "profile": workspace.profile.model_dump(by_alias=True, mode="json"),
-            "base": workspace.base.model_dump(by_alias=True, mode="json"),
+            "profile": to_table(workspace.profile),
+            "base": to_table(workspace.base),
             "file": f"profile/{workspace.base.name}.toml",
             "revs": workspace.revs,
             "takes": workspace.takes,
@@ -196,7 +198,7 @@ def _describe(
             "toolkit": workspace.known.get("toolkit", ""),
             "repositories": described,
             "members": hash_members(found),
-        }
+        },
     )
 
 

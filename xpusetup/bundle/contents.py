@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
-from pydantic import Field, ValidationError
 
+from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import UsageError
-from xpusetup.base.values import Exact, Name, Rev, Strict, VersionText
+from xpusetup.base.values import Exact, Limits, Name, Rev, Strict, VersionText
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
@@ -124,26 +124,29 @@ SAFE = re.compile(r"(?!.*(?:^|/)\.\.?(?:/|$))[A-Za-z0-9._+/-]+")
 """Names of members: below the folder that they are unpacked into, and with nothing to read otherwise in them."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Member(Strict):
     """A file in the bundle; its size in bytes."""
 
-    name: str = Field(pattern=r"^[^/]")
-    size: int = Field(ge=0)
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    name: Annotated[str, Limits(pattern=r"^[^/]")]
+    size: Annotated[int, Limits(ge=0)]
+    sha256: Annotated[str, Limits(pattern="^[0-9a-f]{64}$")]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Repository(Strict):
     """What there is of a git repository: some commits, each with its whole tree and without its history.
 
     `addresses` are how git is asked for it; `refs` maps full names to those of the commits that they stand for.
     """
 
-    folder: str = Field(pattern=r"^git/[A-Za-z0-9._-]+\.git$")
-    addresses: list[str] = Field(min_length=1)
-    commits: dict[Rev, str] = Field(min_length=1)
-    refs: dict[str, Rev] = {}
+    folder: Annotated[str, Limits(pattern=r"^git/[A-Za-z0-9._-]+\.git$")]
+    addresses: Annotated[list[str], Limits(min_length=1)]
+    commits: Annotated[dict[Rev, str], Limits(min_length=1)]
+    refs: dict[str, Rev] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Bundle(Strict):
     """bundle.json. `profile` has every revision pinned; `base` is the same as its file says it, lying in `file`.
 
@@ -153,18 +156,18 @@ class Bundle(Strict):
     `python` is a whole version.
     """
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Literal[1]
     created_by: VersionText
     purpose: Literal["build", "install"] = "build"
     profile: Profile
     base: Profile
     file: str
-    revs: dict[str, str] = {}
-    takes: dict[Name, str] = {}
+    revs: dict[str, str] = field(default_factory=dict)
+    takes: dict[Name, str] = field(default_factory=dict)
     parts: list[Name]
     pins: list[Exact]
-    python: str = Field(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")
-    machine: str = Field(pattern=r"^[A-Za-z0-9_]{1,40}$")
+    python: Annotated[str, Limits(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")]
+    machine: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_]{1,40}$")]
     toolkit: Name | Literal[""] = ""
     repositories: list[Repository]
     members: list[Member]
@@ -188,7 +191,7 @@ class Bundle(Strict):
 
 def render_bundle(bundle: Bundle) -> str:
     """Give bundle.json: the same for the same contents."""
-    return json.dumps(bundle.model_dump(by_alias=True, mode="json"), indent=1, sort_keys=True) + "\n"
+    return json.dumps(to_table(bundle), indent=1, sort_keys=True) + "\n"
 
 
 def parse_bundle(text: bytes, origin: str) -> Bundle:
@@ -196,8 +199,8 @@ def parse_bundle(text: bytes, origin: str) -> Bundle:
     data: Any = None
     try:
         data = json.loads(text)
-        bundle = Bundle.model_validate(data)
-    except ValidationError as error:
+        bundle = read_as(Bundle, data)
+    except UnfitError as error:
         if isinstance(data, dict) and isinstance(data.get("schema"), int) and data["schema"] > 1:
             fix = f"unpack its newer xpusetup: tar -xf {origin} {PROGRAM}"
             raise UsageError(f"{origin} was made by a newer xpusetup ({data.get('created_by')})", fix=fix) from error

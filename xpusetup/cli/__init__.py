@@ -27,6 +27,7 @@ from xpusetup.cli.finish import (
     fit,
     heed_signals,
     name_values,
+    take_as_given,
 )
 
 COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
@@ -182,6 +183,10 @@ class Group(TyperGroup):
         fit(formatter)
         super().format_help(ctx, formatter)
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Give the options, also those that Typer adds by itself."""
+        return take_as_given(super().get_params(ctx))
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer gives it
         """Write the commands under the headings of their panels, with the whole first sentence of each."""
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -232,3 +237,5 @@ def main() -> None:
         raise
     except OSError as error:  # --help, which ends before any command
         end_unwritten(error)
+    finally:
+        gc.freeze()  # the interpreter looks through all that is left at its end, a tenth of a short command

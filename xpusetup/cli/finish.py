@@ -66,6 +66,15 @@ class _AsGiven:
         return self._read().coerce(value, param=param, ctx=ctx)
 
 
+def take_as_given(parameters: list[Any]) -> list[Any]:
+    """Let options take what has its type already as it is."""
+    for each in parameters:
+        known = getattr(each, "get_runtime_param", None)  # Typer before 0.29 has none
+        if known is not None and not isinstance(known, partial):
+            each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, known)
+    return parameters
+
+
 def _usage_of(argument: Any) -> str:
     word = argument.metavar or argument.name.upper()
     return f"{word if argument.required else f'[{word}]'}{'...' if argument.nargs == -1 else ''}"
@@ -88,12 +97,9 @@ def fit(formatter: Any) -> None:
 class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
-    def __init__(self, *given: Any, **words: Any) -> None:
-        """Make it as Typer does."""
-        super().__init__(*given, **words)
-        options: list[Any] = self.params
-        for each in (option for option in options if hasattr(option, "get_runtime_param")):  # Typer before 0.29: none
-            each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, each.get_runtime_param)
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Give the options, also those that Typer adds by itself."""
+        return take_as_given(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help: examples at its end, and the rule of the variables instead of a line for each."""

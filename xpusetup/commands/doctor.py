@@ -7,9 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from pydantic import ValidationError
-
-from xpusetup.base.document import fields_of
+from xpusetup.base.document import UnfitError, fields_of, read_json_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
 from xpusetup.base.text import Redactor
@@ -28,6 +26,7 @@ from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, kn
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import identity
+from xpusetup.system.kept import keep
 from xpusetup.system.logs import STDIN
 
 if TYPE_CHECKING:
@@ -216,7 +215,7 @@ def _probe(workspace: Workspace, asked: DoctorOptions) -> Facts:
         return probe_for(workspace, _goals(asked), asked.only)
     from xpusetup.system.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
 
-    return probe_all(workspace).model_copy(update={"program": describe_version()})
+    return replace(probe_all(workspace), program=describe_version())
 
 
 def _goals(asked: DoctorOptions) -> tuple[Goal, ...]:
@@ -225,7 +224,7 @@ def _goals(asked: DoctorOptions) -> tuple[Goal, ...]:
 
 def _save(facts: Facts, path: Path) -> None:
     """Write facts without what names people, machines and secrets."""
-    told = redactor_of(facts).document(facts.model_dump(mode="json", by_alias=True))
+    told = redactor_of(facts).document(to_table(facts))
     files.write_text(path, json.dumps(told, indent=2) + "\n")
 
 
@@ -301,9 +300,9 @@ def read_facts(name: str) -> Facts:
     if text is None:
         raise UsageError(f"there is no file {name} that can be read", fix="write one: xpusetup doctor --save FILE")
     try:
-        return Facts.model_validate_json(text)
-    except ValidationError as error:
-        first = error.errors()[0]
+        return keep(Facts, text, lambda: read_json_as(Facts, text))
+    except UnfitError as error:
+        first = error.faults[0]
         where = ".".join(map(str, first["loc"])) or "(file)"
         raise UsageError(f"{name}: {where}: {first['msg']}", fix="write one: xpusetup doctor --save FILE") from error
     except (ValueError, RecursionError) as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 
 from packaging.version import Version
 
-from xpusetup.base.document import fields_of
+from xpusetup.base.document import fields_of, reader_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.commands.members import list_members
@@ -91,6 +91,7 @@ class ProfileList:
     stacks: list[ListedStack]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ShownProfile(Profile):
     """A profile, what upstream's files say of what it builds, and what was measured of its device targets."""
 
@@ -193,7 +194,7 @@ def show_profile(name: str) -> Result[ShownProfile]:
     profile = load_profile(name)
     costs = target_costs().of(profile.arch.default if profile.arch else ())
     upstream = rows_of(parse_ledger(files.package_text(LEDGER)), profile)
-    shown = ShownProfile.model_construct(**dict(profile), upstream=upstream, costs=costs if costs.cost else None)
+    shown = ShownProfile(**fields_of(profile), upstream=upstream, costs=costs if costs.cost else None)
     return Result("profiles show", shown)
 
 
@@ -227,7 +228,7 @@ class ProfileSchema(dict[str, object]):
 
 def make_schema() -> Result[ProfileSchema]:
     """Give the JSON Schema of profile files, by which an editor completes and checks them."""
-    schema = Profile.model_json_schema(by_alias=True)
+    schema = reader_of(Profile).json_schema()
     kits = schema["properties"]["toolkit"]["anyOf"]  # a file may list several, the preferred one first
     kits.append({"type": "array", "items": {"$ref": "#/$defs/ToolkitWanted"}, "minItems": 1})
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "xpusetup profile"}
@@ -284,7 +285,7 @@ def new_for_device(
 
 def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Source:
     """Pin the commit that was asked for, else the one that the device file names, else the newest."""
-    known = device.component
+    known = device.source_
     repo = repo_of(device, asked, file)
     ref = asked.rev or (known.rev or known.ref if known and repo == known.repo else "") or HEAD
     env = make_network(load_settings().network, variables())
@@ -380,7 +381,7 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
     say(f"asking the package indexes for the hashes of {len(free)} pins")
     network = {**variables(), **make_network(workspace.settings.network, variables())}
     told = read_hashes(free, indexes_of(found.profile), network)
-    profile = found.profile.model_copy(update={"hashes": {**found.profile.hashes, **told.hashes}})
+    profile = replace(found.profile, hashes={**found.profile.hashes, **told.hashes})
     left = [pin for pin in free if pin not in told.hashes]
     why = f": {told.why}" if told.why else ""
     notes = (f"no published hash was found of {', '.join(left)}: unverified origin{why}",) if left else ()

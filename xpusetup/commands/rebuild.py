@@ -12,7 +12,7 @@ from xpusetup.base.model import Event, Layout, Request, Wheel
 from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.result import Result
-from xpusetup.config.profile import Profile
+from xpusetup.config.load import read_profile
 from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
@@ -194,7 +194,7 @@ def _prepare(
     workspace: Workspace, request: Request, lock: Mapping[str, object], wheels: list[Wheel], again: Path
 ) -> Prepared:
     """Make the plan of the root's lock again, as far as its wheels need it, for another root. Nothing is probed."""
-    profile = Profile.model_validate(lock["profile"])
+    profile = read_profile(lock["profile"])
     seen = lock.get("target")
     target = parse_target(seen if isinstance(seen, dict) else {})
     if target is None:
@@ -240,7 +240,7 @@ def _judge(
     result: RebuildResult, wheels: list[Wheel], prepared: Prepared, conditions: Conditions, *, keep: bool
 ) -> Result[RebuildResult]:
     root, again = Path(result.root), Path(result.again)
-    profile = Profile.model_validate((read_lock(prepared.root) or {})["profile"])
+    profile = read_profile((read_lock(prepared.root) or {})["profile"])
     second = {each.name: each for each in list_wheels(prepared.root, profile)}
     conditions = replace(conditions, varied=(*conditions.varied, *seen_paths(root, again)))
     found = [_compare(each, second[each.name], conditions, again) for each in wheels]

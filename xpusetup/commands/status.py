@@ -13,7 +13,7 @@ from xpusetup.base.model import ROOT, Layout, Target, Wheel
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
-from xpusetup.config.profile import Profile
+from xpusetup.config.load import read_profile
 from xpusetup.run.guard import ReplacedPackage, find_altered_steps, list_replaced
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
@@ -108,7 +108,7 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
     manifest, stamps = read_manifest(root), read_stamps(root)
     steps = read_standing(root).steps  # beside their scripts lie those of other commands, as of bundle create
     made_by = "install" if "wheels.install" in steps else "build"
-    wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
+    wheels = list_wheels(root, read_profile(lock["profile"]), made_by)
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
     said = read_document(root / "results/verify.json").get("verified")
     proven = said if said is None or "verify.smoke" in stamps else False  # whose step did not end well has failed

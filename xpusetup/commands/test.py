@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.document import fields_of, read_as
+from xpusetup.base.document import fields_of, read_as, to_table
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
 from xpusetup.commands.result import Result, Say
@@ -224,7 +224,7 @@ def _make_order(
         "places": list(source.places),
         "whole": list(source.whole),
         "keyword": asked.keyword or source.keyword,
-        "excluded": [one.model_dump() for one in excluded],
+        "excluded": [to_table(one) for one in excluded],
         "environment": environment,
         "spec": list(spec),
         "distribution": suite.distribution,

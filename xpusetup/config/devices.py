@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
-from pydantic import Field
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Mode
@@ -16,6 +16,7 @@ from xpusetup.base.values import (
     Environment,
     GitRef,
     Inside,
+    Limits,
     Name,
     Operand,
     Repository,
@@ -41,15 +42,16 @@ if TYPE_CHECKING:
 # `torch.backends`, by which `import torch` loads it. *Built in* is a device that needs no extension.
 
 
-PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
-Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
-CheckId = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
-Glob = Annotated[str, Field(pattern=r"^/[!-~]+$")]
-Distribution = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
-Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
-DeviceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+PciId = Annotated[str, Limits(pattern=r"^[0-9a-f]{4}$")]
+Word = Annotated[str, Limits(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
+CheckId = Annotated[str, Limits(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
+Glob = Annotated[str, Limits(pattern=r"^/[!-~]+$")]
+Distribution = Annotated[str, Limits(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+Dotted = Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+DeviceName = Annotated[str, Limits(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Known(Strict):
     """Facts with where they are from; who describes a device of his own needs to name no source."""
 
@@ -57,6 +59,7 @@ class Known(Strict):
     confidence: Confidence = "confirmed"
 
 
+@dataclass(frozen=True, kw_only=True)
 class HardwareKnown(Known):
     """How the kernel shows the device.
 
@@ -64,10 +67,11 @@ class HardwareKnown(Known):
     give to another; `nodes` are patterns of its files below /dev.
     """
 
-    devices: dict[PciId, Text] = {}
-    nodes: list[Glob] = []
+    devices: dict[PciId, Text] = field(default_factory=dict)
+    nodes: list[Glob] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class VendorTool(Known):
     """The vendor's program, and the arguments with which it shows the devices and changes nothing."""
 
@@ -75,17 +79,19 @@ class VendorTool(Known):
     query: list[Text]
 
 
+@dataclass(frozen=True, kw_only=True)
 class VendorEnvironment(Known):
     """What the device's libraries need to be set: by the first of these scripts that is there, and by `variables`.
 
     `sets` are the variables that tell whether a script did.
     """
 
-    scripts: list[Glob] = []
-    sets: list[Variable] = []
-    variables: Environment = {}
+    scripts: list[Glob] = field(default_factory=list)
+    sets: list[Variable] = field(default_factory=list)
+    variables: Environment = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class ModeKnown(Known):
     """A way in which the device's extension runs a model, chosen by `environment` before the extension is imported.
 
@@ -95,12 +101,13 @@ class ModeKnown(Known):
 
     name: Name
     environment: Environment
-    models: Environment = {}
-    pytorch: list[PyTorch] = []
-    skips: dict[CheckId, Text] = {}
+    models: Environment = field(default_factory=dict)
+    pytorch: list[PyTorch] = field(default_factory=list)
+    skips: dict[CheckId, Text] = field(default_factory=dict)
     note: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Extension(Known):
     """The package that teaches torch the device.
 
@@ -117,9 +124,10 @@ class Extension(Known):
     torch: Literal["release", "minor", "table", "metadata"] = "metadata"
     alone: Text = ""
     imported: bool = False
-    loader: Annotated[str, Field(pattern=r"^([A-Za-z_][\w.]*:[A-Za-z_]\w*)?$")] = ""
+    loader: Annotated[str, Limits(pattern=r"^([A-Za-z_][\w.]*:[A-Za-z_]\w*)?$")] = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Release(Known):
     """A row of the table of versions: versions of the extension that begin so, and the torch that they are for.
 
@@ -129,9 +137,10 @@ class Release(Known):
     extension: Operand
     torch: Operand
     toolkit: Text = ""
-    pytorch: list[PyTorch] = []
+    pytorch: list[PyTorch] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class SourceKnown(Known):
     """Where the extension's source is: what `profiles new --device` begins with. `version` is that of its wheel.
 
@@ -143,12 +152,13 @@ class SourceKnown(Known):
     rev: Rev | None = None
     version: Text = ""
     directory: Inside = "."
-    sparse: list[Inside] = []
+    sparse: list[Inside] = field(default_factory=list)
     frontend: Literal["setup.py", "build"] = "build"
     cmake: bool = False
-    defines: Environment = {}
+    defines: Environment = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Device(Strict):
     """An accelerator as torch calls it. `expected`: it is there whenever its software is, so absence is a fault.
 
@@ -160,22 +170,22 @@ class Device(Strict):
 
     name: DeviceName
     title: Text
-    pci_vendors: list[PciId] = []
+    pci_vendors: list[PciId] = field(default_factory=list)
     nodes: Literal["render", "none"] = "none"
     expected: bool = False
     compile_backend: Word = ""
     collective_backend: Word = ""
-    gaps: dict[CheckId, Text] = {}
-    skips: dict[CheckId, Text] = {}
+    gaps: dict[CheckId, Text] = field(default_factory=dict)
+    skips: dict[CheckId, Text] = field(default_factory=dict)
     built_in: Literal["always", "builds", "never"] = "never"
     hardware: HardwareKnown | None = None
     tool: VendorTool | None = None
     environment: VendorEnvironment | None = None
     extension: Extension | None = None
-    modes: list[ModeKnown] = []
-    releases: list[Release] = []
-    component: SourceKnown | None = Field(default=None, alias="source")
-    unknown: list[Text] = []
+    modes: list[ModeKnown] = field(default_factory=list)
+    releases: list[Release] = field(default_factory=list)
+    source_: SourceKnown | None = None
+    unknown: list[Text] = field(default_factory=list)
 
     @property
     def listed_gaps(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ Words: a pin is *held* where the hashes of its files are known beforehand; any o
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ def _split(text: str) -> dict[str, str]:
 def with_known(profile: Profile, text: str) -> Profile:
     """Add the hashes of a file to those of a profile, whose own hold first."""
     found = find_hashes(text, {key_of(pin) for pin in pins_of(profile)} - {*profile.hashes})
-    return profile.model_copy(update={"hashes": {**profile.hashes, **found}}) if found else profile
+    return replace(profile, hashes={**profile.hashes, **found}) if found else profile
 
 
 def render_requirements(hashes: Mapping[str, Iterable[str]], pins: Iterable[str]) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from packaging.version import Version
-from pydantic import AfterValidator, Field, model_validator
 
-from xpusetup.base.values import Confidence, Name, Strict, Text, parse_toml
+from xpusetup.base.document import read_as
+from xpusetup.base.values import Check, Confidence, Limits, Name, Strict, Text, parse_toml
 from xpusetup.config.profile import SourceComponent
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ def _known(text: str) -> str:
     return text
 
 
-Ours = Annotated[Text, AfterValidator(_known)]
+Ours = Annotated[Text, Check(_known)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class End(Strict):
     """What ends a rule, and the last release for which it holds; without one it is not known that anything has."""
 
@@ -57,6 +58,7 @@ class End(Strict):
         return f"ends with {self.release}: {self.by}" if self.release else f"no end is known: {self.by}"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Rule(Strict):
     """One rule: the releases of a source it holds for, where it is written, how it was seen, what of ours follows it.
 
@@ -65,19 +67,18 @@ class Rule(Strict):
     """
 
     id: Name
-    releases: list[Text] = Field(min_length=1)
+    releases: Annotated[list[Text], Limits(min_length=1)]
     rule: Text
     file: Text
     commit: Text = ""
     seen: Evidence
-    but: dict[Text, Evidence] = {}
+    but: dict[Text, Evidence] = field(default_factory=dict)
     confidence: Literal["likely", "unconfirmed"] | None = None
-    ours: list[Ours] = []
+    ours: list[Ours] = field(default_factory=list)
     left: Text = ""
     until: End | None = None
 
-    @model_validator(mode="after")
-    def _whole(self) -> Rule:
+    def __post_init__(self) -> None:
         if self.until and self.until.release and self.until.release != self.releases[-1]:
             raise ValueError(f"until names {self.until.release}, and the last of its releases is {self.releases[-1]}")
         if strange := sorted(set(self.but) - set(self.releases)):
@@ -86,13 +87,13 @@ class Rule(Strict):
             raise ValueError("confidence is said of what was not read at its commit, and of that alone")
         if not self.ours and not self.left:
             raise ValueError("needs ours, or left with the reason why nothing of ours follows")
-        return self
 
     def seen_of(self, release: str) -> Evidence:
         """Say how the rule was seen for one of its releases."""
         return self.but.get(release, self.seen)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _File(Strict):
     commits: dict[Text, dict[Text, Text]]
     torch: list[Rule]
@@ -130,7 +131,7 @@ def short(commit: str) -> str:
 
 def parse_ledger(text: str) -> list[LedgerRow]:
     """Read the ledger: every rule once for each release that it holds for, in the order of the file."""
-    file = _File.model_validate(parse_toml(text))
+    file = read_as(_File, parse_toml(text))
     sources = {"torch": file.torch, "vision": file.vision, "audio": file.audio, "triton": file.triton}
     return [
         _row(file, of, rule, release) for of, rules in sources.items() for rule in rules for release in rule.releases

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion
-from pydantic import BaseModel, ValidationError
 
+from xpusetup.base.document import UnfitError, key_of, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest, without_credentials
-from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.base.values import Table, TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
 from xpusetup.config.request import read_patch
+from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,16 +38,20 @@ def read_patches(profile: Profile, folder: Path) -> Profile:
     """
     parts = [_read_patches(part, folder) for part in profile.components]
     unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
-    return profile if unchanged else profile.model_copy(update={"components": parts})
+    return profile if unchanged else replace(profile, components=parts)
 
 
 def _read_patches(part: Component, folder: Path) -> Component:
     if isinstance(part, WheelComponent) and part.from_source:
-        return part.model_copy(update={"from_source": _read_patches(part.from_source, folder)})
-    if not isinstance(part, SourceComponent) or not any(each.patches for each in (part, *part.vendored)):
+        return replace(part, from_source=_patch_source(part.from_source, folder))
+    return _patch_source(part, folder) if isinstance(part, SourceComponent) else part
+
+
+def _patch_source(part: SourceComponent, folder: Path) -> SourceComponent:
+    if not any(each.patches for each in (part, *part.vendored)):
         return part
-    vendored = [item.model_copy(update={"patches": _with_texts(item.patches, folder)}) for item in part.vendored]
-    return part.model_copy(update={"patches": _with_texts(part.patches, folder), "vendored": vendored})
+    vendored = [replace(item, patches=_with_texts(item.patches, folder)) for item in part.vendored]
+    return replace(part, patches=_with_texts(part.patches, folder), vendored=vendored)
 
 
 def _with_texts(patches: Sequence[PatchFile], folder: Path) -> list[PatchFile]:
@@ -55,31 +62,40 @@ def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
     if patch.text:
         return patch
     path = folder.absolute() / Path(patch.file).expanduser()
-    return patch.model_copy(update={"text": read_patch(path, "name it from the folder of the profile")})
+    return replace(patch, text=read_patch(path, "name it from the folder of the profile"))
 
 
 # From the text of a profile to a Profile, or to every error of the file at once.
 
 
 Item = TypeVar("Item")
-Data = TypeVar("Data", bound=BaseModel)
+Data = TypeVar("Data", bound=Table)
 SHOWN = 200
 """Characters of a wrong value that are shown."""
 MOST = 10**30
 """A longer number takes Python long to write, or is refused."""
-CLASSES: dict[str, type[BaseModel]] = {"source": SourceComponent, "wheel": WheelComponent, "skip": SkippedComponent}
+CLASSES: dict[str, type[Table]] = {"source": SourceComponent, "wheel": WheelComponent, "skip": SkippedComponent}
 
 
 def parse_profile(text: str, origin: str) -> Profile:
     """Read a profile; `origin` names the file in messages. Raises UsageError with all errors of the file."""
+    return keep(Profile, text, lambda: _parse_profile(text, origin))
+
+
+def read_profile(document: object) -> Profile:
+    """Read a profile as a lock holds it. Raises UnfitError."""
+    return keep(Profile, json.dumps(document), lambda: read_as(Profile, document))
+
+
+def _parse_profile(text: str, origin: str) -> Profile:
     try:
         data = parse_toml(text)
-        profile = Profile.model_validate(data)
+        profile = read_as(Profile, data)
     except TomlError as error:
         raise UsageError(
             f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
         ) from error
-    except ValidationError as error:
+    except UnfitError as error:
         raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
     if lines := list(_find_between(data)):
         raise _refuse(origin, lines)
@@ -97,13 +113,17 @@ def is_stack(text: str) -> bool:
 
 def parse_data(text: str, model: type[Data], origin: str) -> Data:
     """Read a data file of the program's own. Raises UsageError with all errors of the file."""
+    return keep(model, text, lambda: _parse_data(text, model, origin))
+
+
+def _parse_data(text: str, model: type[Data], origin: str) -> Data:
     data: dict[str, Any] = {}
     try:
         data = parse_toml(text)
-        return model.model_validate(data)
+        return read_as(model, data)
     except TomlError as error:
         raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line of {origin}") from error
-    except ValidationError as error:
+    except UnfitError as error:
         lines = [f"{origin}: {line}" for line in describe(error, model, data)]
         raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
 
@@ -156,20 +176,22 @@ def _items(table: dict[str, Any], key: str, kind: type[Item]) -> list[Item]:
     return [item for item in found if isinstance(item, kind)] if isinstance(found, list) else []
 
 
-def describe(error: ValidationError, model: type[BaseModel], data: Any) -> list[str]:
-    """Say what pydantic found wrong in a file: a line for each error, with its key path and the nearest name."""
-    return [_say(details, model, data) for details in error.errors()]
+def describe(error: UnfitError, model: type[Table], data: Any) -> list[str]:
+    """Say what is wrong in a file: a line for each error, with its key path and the nearest name."""
+    return [_say(details, model, data) for details in error.faults]
 
 
-def _say(details: ErrorDetails, model: type[BaseModel], data: Any) -> str:
+def _say(details: ErrorDetails, model: type[Table], data: Any) -> str:
     where = list(_where(details["loc"], data))
     path = ".".join(where) or "(file)"
-    if details["type"] == "extra_forbidden":
+    if details["type"] == "unexpected_keyword_argument":
         known = _fields_at(details["loc"], model)
         return f"{path}: unknown key{_nearest_word(where[-1], known)}"
     if details["type"] in {"union_tag_not_found", "union_tag_invalid"}:
         return f"{path}: needs a kind, one of {', '.join(CLASSES)}"
     message = details["msg"].removeprefix("Value error, ")
+    if details["type"] == "dataclass_type":
+        return f"{path}: must be a table{_given(details['input'])}"
     if details["type"] == "missing":
         return f"{path}: is missing"
     return f"{path}: {message}{_given(details['input'])}"
@@ -202,17 +224,14 @@ def _nearest_word(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 
-def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+def _fields_at(loc: tuple[int | str, ...], model: type[Table]) -> list[str]:
     for part in loc[:-1]:
-        if isinstance(part, str) and part in CLASSES:
-            model = CLASSES[part]
-        elif isinstance(part, str) and (field := model.model_fields.get(part)) is not None:
-            model = _first_model(field.annotation) or model
-    return [info.alias or name for name, info in model.model_fields.items()]
+        model = CLASSES.get(str(part)) or _first_table(get_type_hints(model).get(str(part))) or model
+    return [key_of(name) for name in model.__dataclass_fields__]
 
 
-def _first_model(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+def _first_table(annotation: Any) -> type[Table] | None:
+    if isinstance(annotation, type) and issubclass(annotation, Table):
         return annotation
-    found = (_first_model(part) for part in get_args(annotation))
+    found = (_first_table(part) for part in get_args(annotation))
     return next((model for model in found if model is not None), None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.cmake import find_tag
@@ -174,13 +175,13 @@ def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
     stays = (text for old, new in pairs if old is new for text in _stays(old, torch if _is_guess(old) else follows))
     summary = ", ".join(f"{name} {tree.asked} at {tree.found.rev[:SHOWN]}" for name, tree in trees.items())
     own = {} if follows is None and not set(trees) - {"torch"} else {"tier": "moving", "published": None}
-    data = profile.model_dump(by_alias=True, mode="json") | {
-        "components": [part.model_dump(by_alias=True, mode="json") for part in parts],
+    data = to_table(profile) | {
+        "components": [to_table(part) for part in parts],
         "summary": f"{profile.name} with {summary}",
         "tried": f"never: locked {when}",
         **own,
     }
-    return Lock(Profile.model_validate(data), changes, (*stays, *_warnings(profile, torch)))
+    return Lock(read_as(Profile, data), changes, (*stays, *_warnings(profile, torch)))
 
 
 def _lock_part(part: Component, trees: Mapping[str, Tree], torch: Tree | None, when: str) -> Component:
@@ -222,17 +223,16 @@ def _commit(text: str | None) -> str:
 
 def _lock_source(part: SourceComponent, tree: Tree, when: str) -> SourceComponent:
     found = tree.found
-    return part.model_copy(
-        update={
-            "rev": found.rev,
-            "tag": found.tag,
-            "ref": "" if found.tag else found.ref,
-            "version": _version(part, tree),
-            "source": f"{tree.asked} of {part.repo}, {when}",
-            "confidence": "confirmed",
-            "reason": "",
-            "vendored": [_lock_vendored(item, tree) for item in part.vendored],
-        }
+    return replace(
+        part,
+        rev=found.rev,
+        tag=found.tag,
+        ref="" if found.tag else found.ref,
+        version=_version(part, tree),
+        source=f"{tree.asked} of {part.repo}, {when}",
+        confidence="confirmed",
+        reason="",
+        vendored=[_lock_vendored(item, tree) for item in part.vendored],
     )
 
 
@@ -288,9 +288,9 @@ def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:
     rev = _commit(named) or tree.named.get(item.name, "")
     if not rev:
         return item
-    update = {"rev": rev, "source": f"{item.pin_file} of {tree.found.rev[:SHOWN]}", "confidence": "confirmed"}
-    tag = {"tag": "" if named == rev else named} if item.clones else {}
-    return item.model_copy(update={**update, **tag, "reason": ""})
+    tag = (named if named and named != rev else "") if item.clones else item.tag
+    source = f"{item.pin_file} of {tree.found.rev[:SHOWN]}"
+    return replace(item, rev=rev, source=source, confidence="confirmed", tag=tag, reason="")
 
 
 def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
@@ -301,14 +301,14 @@ def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
         return part
     release = bool(release_of(torch.found.tag)) or torch.found.ref.startswith("refs/heads/release/")
     final = release and "rc" not in torch.found.tag and bool(torch.found.tag)
-    update = {
-        "version": str(Version(text if release else f"{text}+git{rev[:8]}")),
-        "index": part.index if final else (part.preview if release else part.nightly) or part.index,
-        "source": f"{part.pin_file} of {torch.found.rev[:SHOWN]}: {rev[:SHOWN]}",
-        "confidence": "likely",
-        "reason": "",
-    }
-    return part.model_copy(update=update)
+    return replace(
+        part,
+        version=str(Version(text if release else f"{text}+git{rev[:8]}")),
+        index=part.index if final else (part.preview if release else part.nightly) or part.index,
+        source=f"{part.pin_file} of {torch.found.rev[:SHOWN]}: {rev[:SHOWN]}",
+        confidence="likely",
+        reason="",
+    )
 
 
 def _vendored_change(old: Vendored, new: Vendored) -> PinChange:

@@ -6,11 +6,22 @@ is *proved* where it was imported, its operators are registered, and a call gave
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
-
-from xpusetup.base.values import LONGEST, Inside, Name, Sha256, Sourced, Strict, Text, Variable, VersionText, silent_of
+from xpusetup.base.values import (
+    LONGEST,
+    Check,
+    Inside,
+    Limits,
+    Name,
+    Sha256,
+    Sourced,
+    Strict,
+    Text,
+    Variable,
+    VersionText,
+)
 
 Binds = Literal["none", "torch-stable", "triton", "sycl-major", "torch-minor", "torch-exact"]
 """What has to be as it was for a member to go on working, the loosest first.
@@ -43,13 +54,14 @@ def _value(given: Any, depth: int = DEEPEST) -> Any:
     return given
 
 
-Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_length=200)]
+Dotted = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_length=200)]
 """A module, or what is in one: package.module.function."""
-Operator = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*::[A-Za-z_]\w*$", max_length=200)]
-Value = Annotated[Any, AfterValidator(_value)]
-Word = Annotated[str, Field(pattern=r"^\w+$", max_length=200)]
+Operator = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*::[A-Za-z_]\w*$", max_length=200)]
+Value = Annotated[Any, Check(_value)]
+Word = Annotated[str, Limits(pattern=r"^\w+$", max_length=200)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Proof(Strict):
     """How a member is proved: what is imported, the operators that torch has then, and a call with its known answer.
 
@@ -57,21 +69,20 @@ class Proof(Strict):
     `gives` is what the call returns, of several results the first; empty where no call is known.
     """
 
-    imports: list[Dotted] = Field(min_length=1)
-    operators: list[Operator] = []
+    imports: Annotated[list[Dotted], Limits(min_length=1)]
+    operators: list[Operator] = field(default_factory=list)
     call: Dotted | None = None
-    arguments: list[Value] = []
-    options: dict[Variable, Value] = {}
-    gives: Value = []
-    within: float = Field(default=1e-5, ge=0, le=1)
+    arguments: list[Value] = field(default_factory=list)
+    options: dict[Variable, Value] = field(default_factory=dict)
+    gives: Value = field(default_factory=list)
+    within: Annotated[float, Limits(ge=0, le=1)] = 1e-5
 
-    @model_validator(mode="after")
-    def _whole(self) -> Proof:
+    def __post_init__(self) -> None:
         if (self.call is None) != (self.gives == []):
             raise ValueError("a call needs the answer that it gives, and an answer its call")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class Loosened(Sourced):
     """A line of a member's own files that pins more than the member needs, and what stands there instead.
 
@@ -80,10 +91,11 @@ class Loosened(Sourced):
     """
 
     file: Inside
-    line: Text = Field(min_length=1)
+    line: Annotated[Text, Limits(min_length=1)]
     to: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Fitted(Sourced):
     """What `fits` said of one published file beside one torch: seen once, and seen again before it is installed."""
 
@@ -94,6 +106,7 @@ class Fitted(Sourced):
     reason: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Judged(Strict):
     """One way in which a member can be had, and why it was taken or not."""
 
@@ -103,6 +116,7 @@ class Judged(Strict):
     why: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Undecided(Sourced):
     """A wheel of which nobody could say whether it fits; `files` are those that were looked into, by their hash.
 
@@ -111,14 +125,15 @@ class Undecided(Sourced):
 
     version: VersionText
     index: Text = ""
-    after: list[Name] = []
-    files: list[Sha256] = []
+    after: list[Name] = field(default_factory=list)
+    files: list[Sha256] = field(default_factory=list)
 
 
-VersionLines = dict[Inside, Annotated[list[Word], Field(min_length=1)]]
+VersionLines = dict[Inside, Annotated[list[Word], Limits(min_length=1)]]
 """By header of torch, words whose lines say which release it is and nothing else."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Membership(Strict):
     """What a component of a stack's profile has beside its kind.
 
@@ -129,8 +144,8 @@ class Membership(Strict):
     torch: Name
     candidates: list[Judged]
     proof: Proof | None = None
-    version_headers: list[Inside] = []
-    version_lines: VersionLines = {}
+    version_headers: list[Inside] = field(default_factory=list)
+    version_lines: VersionLines = field(default_factory=dict)
     undecided: Undecided | None = None
 
-    _say = silent_of("undecided")
+    UNSAID = ("undecided",)

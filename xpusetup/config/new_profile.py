@@ -9,6 +9,7 @@ import tomli_w
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import TomlError, holds_credentials, parse_toml
 from xpusetup.config.profile import Profile
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
 
 def render_profile(profile: Profile, comment: str) -> str:
     """Give a profile as TOML with one line of comment above it; what has its default value is left out."""
-    data = profile.model_dump(by_alias=True, mode="json", exclude_defaults=True, exclude_none=True)
-    dumps = data.pop("components", [])
-    parts = [{"kind": part.kind, **dumped} for part, dumped in zip(profile.components, dumps, strict=True)]
-    return f"# {comment}\n{tomli_w.dumps({**data, **({'components': parts} if parts else {})})}"
+    told = to_told(profile)
+    parts = [{"kind": part["kind"], **part} for part in told.pop("components", [])]
+    return f"# {comment}\n{tomli_w.dumps({**told, **({'components': parts} if parts else {})})}"
 
 
 # The profile that a new device begins with: a ready torch, and the device's extension from source.
@@ -37,6 +37,8 @@ def render_profile(profile: Profile, comment: str) -> str:
 
 VERSION_FILES = ("pyproject.toml", "version.txt")
 """Where a tree may say the version of its wheel in words that need no program to be run."""
+HOW = ("directory", "sparse", "frontend", "cmake", "defines")
+"""What a device file says of building the extension as a profile does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +71,7 @@ def extension_of(device: Device, origin: str) -> Extension:
 
 def repo_of(device: Device, asked: NewProfileOptions, origin: str) -> str:
     """Give the repository. Raises UsageError where nobody names one."""
-    repo = asked.repo or (device.component.repo if device.component else "")
+    repo = asked.repo or (device.source_.repo if device.source_ else "")
     if not repo:
         raise UsageError(f"{origin} does not say where the source of {device.name} is", fix="name it: --repo URL")
     if holds_credentials(repo):
@@ -117,7 +119,11 @@ def ready_torch(base: Profile) -> WheelComponent:
 def make_device_profile(name: str, base: Profile, device: Device, file: str, source: Source) -> Profile:
     """Give a profile that builds, autoloads and verifies a device; `file` is its device file as the profile says it."""
     extension, known = extension_of(device, file), source.known
-    how = known.model_dump(include={"directory", "sparse", "frontend", "cmake", "defines"}) if known else {}
+    how = (
+        {name: getattr(known, name) for name in ("directory", "sparse", "frontend", "cmake", "defines")}
+        if known
+        else {}
+    )
     part: dict[str, Any] = {
         "kind": "source",
         "name": device.name,
@@ -133,13 +139,13 @@ def make_device_profile(name: str, base: Profile, device: Device, file: str, sou
         "after": ["torch"],
         **how,
     }
-    data = base.model_dump(by_alias=True, mode="json") | {
+    data = to_table(base) | {
         "name": name,
         "summary": f"{device.title} from source; torch as a ready wheel",
         "tier": "own",
         "tried": "not yet",
         "accelerator": device.name,
         "device": file,
-        "components": [ready_torch(base).model_dump(by_alias=True, mode="json"), part],
+        "components": [to_table(ready_torch(base)), part],
     }
-    return Profile.model_validate(data)
+    return read_as(Profile, data)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.config.lock import find_unmet
 from xpusetup.config.new_profile import render_profile
@@ -122,7 +123,7 @@ class Draft:
 
     def __init__(self, base: Profile, told: Mapping[str, Reading]) -> None:
         self.base, self.told = base, told
-        self.data: dict[str, Any] = base.model_copy(update={"hashes": {}}).model_dump(by_alias=True, mode="json")
+        self.data: dict[str, Any] = to_table(replace(base, hashes={}))
         self.pins: list[ReleasePin] = []
 
     def part(self, name: str) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def make_release(
     for put in (put_torch, put_vendored, put_triton, put_partners, put_toolkit, put_runtime, put_machine):
         put(draft, version)
     put_head(draft, name, version, today)
-    profile = Profile.model_validate(draft.data)
+    profile = read_as(Profile, draft.data)
     kept = f"those of {base.name}: gcc_faults, memory and disk, and the build requirements that are not Intel's"
     more = (*notes, *_switches(draft), *find_unmet(profile.build_requirements.pins, files), kept)
     return MadeRelease(profile, tuple(draft.pins), more)
@@ -359,5 +360,5 @@ def comment_of(made: MadeRelease, base: str, today: str) -> str:
 
 def make_diff(base: Profile, made: Profile) -> list[str]:
     """Give the differences between two profiles as a diff, without its head."""
-    old, new = (render_profile(each.model_copy(update={"hashes": {}}), each.name).splitlines() for each in (base, made))
+    old, new = (render_profile(replace(each, hashes={}), each.name).splitlines() for each in (base, made))
     return list(difflib.unified_diff(old, new, base.name, made.name, lineterm="", n=1))

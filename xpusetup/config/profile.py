@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Annotated, Literal
-
-from packaging.specifiers import SpecifierSet
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import (
@@ -19,6 +17,7 @@ from xpusetup.base.values import (
     GitRef,
     HashedPin,
     Inside,
+    Limits,
     Name,
     Ocloc,
     Operand,
@@ -30,9 +29,9 @@ from xpusetup.base.values import (
     Strict,
     Summary,
     Text,
+    ToldBy,
     Variable,
     VersionText,
-    silent_of,
 )
 from xpusetup.config.member import Loosened, Membership
 from xpusetup.config.toolkit import ToolkitWanted, check_toolkits, spread_toolkits
@@ -99,6 +98,7 @@ MOST_GIB = 1 << 20
 """Of memory and disk: nobody has more."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Pins(Strict):
     """Exact requirements of one purpose. `built` says whether something was ever built with just these."""
 
@@ -108,6 +108,7 @@ class Pins(Strict):
     note: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class RunTimePins(Pins, Sourced):
     """The libraries that the wheels need where they run.
 
@@ -118,6 +119,7 @@ class RunTimePins(Pins, Sourced):
     variable: Variable
 
 
+@dataclass(frozen=True, kw_only=True)
 class Arch(Sourced):
     """Device targets of ahead-of-time compilation, in the toolkit's words, and the variable that carries them.
 
@@ -132,6 +134,7 @@ class Arch(Sourced):
     spirv: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
 class GccFault(Sourced):
     """Versions of GCC that these sources fail with: surely where it `stops`, else perhaps, and then `flags` help."""
 
@@ -141,36 +144,38 @@ class GccFault(Sourced):
     flags: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Inspect(Strict):
     """What the finished wheel has to show.
 
-    Without `device_code` it is built to hold host code alone, on purpose; the usual way is not said, as of patches.
+    Without `device_code` it is built to hold host code alone, on purpose.
     """
 
     xpu: bool = False
     device_code: bool = True
     abi: Literal[0, 1] | None = None
 
-    @model_serializer(mode="wrap")
-    def _say_device_code(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "device_code" or not value}
+    UNSAID = ("device_code",)
 
 
+@dataclass(frozen=True, kw_only=True)
 class PatchFile(Sourced):
     """A patch for a fetched source: a file, named from the folder of the profile, or its text in the profile itself."""
 
-    file: Operand = Field(min_length=1)
+    file: Annotated[Operand, Limits(min_length=1)]
     text: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Patched(Sourced):
     """A source with its patches."""
 
-    patches: list[PatchFile] = []
+    patches: list[PatchFile] = field(default_factory=list)
 
-    _say = silent_of("patches", "clones", "archives", "sha256", "loosen", "member")
+    UNSAID = ("patches", "clones", "archives", "sha256", "loosen", "member")
 
 
+@dataclass(frozen=True, kw_only=True)
 class Vendored(Patched):
     """A source that the component's configure or build would fetch.
 
@@ -187,20 +192,19 @@ class Vendored(Patched):
     tag: GitRef = ""
     pin_file: Inside | None = None
     define: CMakeVariable = ""
-    clones: list[Repository] = []
+    clones: list[Repository] = field(default_factory=list)
     reason: Text = ""
 
-    @model_validator(mode="after")
-    def _whole(self) -> Vendored:
+    def __post_init__(self) -> None:
         if self.clones and (self.patches or self.define or self.pin_file is None):
             raise ValueError("what the build clones needs a pin_file that names it; no patch and no define reaches it")
         if self.rev is None and self.pin_file is None and not self.tag:
             raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class Archive(Sourced):
     """A tar archive that the build takes ready made, as Triton its LLVM; `variable` tells the build its folder.
 
@@ -216,33 +220,34 @@ class Archive(Sourced):
     sha256: Sha256 | None = None
     reason: Text = ""
 
-    @model_validator(mode="after")
-    def _explained(self) -> Archive:
+    def __post_init__(self) -> None:
         if self.sha256 is None and not self.reason:
             raise ValueError("a sha256 that is absent needs a reason")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class Collectives(Sourced):
     """Whether the published torch was built with the back end by which several devices compute together (XCCL)."""
 
     built: bool
 
 
+@dataclass(frozen=True, kw_only=True)
 class Published(Sourced):
     """The wheels that the project itself published of this release: what `install` takes instead of compiling.
 
     `collectives` is left out where nobody could see it.
     """
 
-    index: Operand = Field(min_length=1)
-    wheels: list[Exact] = Field(min_length=1)
+    index: Annotated[Operand, Limits(min_length=1)]
+    wheels: Annotated[list[Exact], Limits(min_length=1)]
     note: Text = ""
     collectives: Collectives | None = None
 
-    _say = silent_of("collectives")
+    UNSAID = ("collectives",)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Installer(Sourced):
     """The device maker's own program that brings torch and its extension into an environment: nothing is compiled.
 
@@ -254,17 +259,18 @@ class Installer(Sourced):
 
     name: Name
     program: Operand
-    url: Operand = Field(min_length=1)
+    url: Annotated[Operand, Limits(min_length=1)]
     release: VersionText
-    ask: list[Text] = []
-    arguments: list[Text] = Field(min_length=1)
+    ask: list[Text] = field(default_factory=list)
+    arguments: Annotated[list[Text], Limits(min_length=1)]
     prefix_variable: Variable
-    brings: dict[Name, Operand] = Field(min_length=1)
-    before: list[Text] = []
+    brings: Annotated[dict[Name, Operand], Limits(min_length=1)]
+    before: list[Text] = field(default_factory=list)
     image: Operand = ""
     note: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class SourceComponent(Patched):
     """A distribution that is built from source at a pinned commit.
 
@@ -291,17 +297,17 @@ class SourceComponent(Patched):
     torch_variable: Variable | None = None
     frontend: Frontend
     cmake: bool = False
-    defines: Environment = {}
+    defines: Environment = field(default_factory=dict)
     directory: Inside = "."
-    sparse: list[Inside] = []
+    sparse: list[Inside] = field(default_factory=list)
     configure: bool = False
-    after: list[Name] = []
-    environment: Environment = {}
+    after: list[Name] = field(default_factory=list)
+    environment: Environment = field(default_factory=dict)
     inspect: Inspect = Inspect()
-    vendored: list[Vendored] = []
-    archives: list[Archive] = []
+    vendored: list[Vendored] = field(default_factory=list)
+    archives: list[Archive] = field(default_factory=list)
     sha256: Sha256 | None = None
-    loosen: list[Loosened] = []
+    loosen: list[Loosened] = field(default_factory=list)
     member: Membership | None = None
 
     @property
@@ -314,8 +320,7 @@ class SourceComponent(Patched):
         """The addresses of all archives that its source and its build are."""
         return [*([self.repo] if self.sha256 else []), *(each.url for each in self.archives)]
 
-    @model_validator(mode="after")
-    def _whole(self) -> SourceComponent:
+    def __post_init__(self) -> None:
         if self.sha256 and (self.rev is None or self.tag or self.ref):
             raise ValueError("a source archive has the rev of what is in it, and neither tag nor ref")
         if self.rev is None and not self.reason:
@@ -326,9 +331,9 @@ class SourceComponent(Patched):
         lacking = [path for path in needed if not any(f"{path}/".startswith(f"{folder}/") for folder in self.sparse)]
         if self.sparse and lacking:
             raise ValueError(f"{lacking[0]} lies in none of the folders of sparse")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class WheelComponent(Sourced):
     """A distribution that is taken as a ready wheel of exactly one version.
 
@@ -348,21 +353,20 @@ class WheelComponent(Sourced):
     pin_file: Inside | None = None
     version_file: Inside | None = None
     reason: Text = ""
-    after: list[Name] = []
+    after: list[Name] = field(default_factory=list)
     from_source: SourceComponent | None = None
     member: Membership | None = None
 
-    @model_validator(mode="after")
-    def _whole(self) -> WheelComponent:
+    def __post_init__(self) -> None:
         if self.from_source and self.from_source.name != self.name:
             raise ValueError(f"from_source is of {self.from_source.name!r}, and this is {self.name!r}")
         if self.reason and not (self.pin_file and self.version_file):
             raise ValueError("a version that is a guess needs a pin_file and a version_file that name it")
-        return self
 
-    _say = silent_of("reason", "from_source", "member")
+    UNSAID = ("reason", "from_source", "member")
 
 
+@dataclass(frozen=True, kw_only=True)
 class SkippedComponent(Strict):
     """A distribution that belongs to the release and is left out; `checks` of verify cannot pass without it."""
 
@@ -370,24 +374,26 @@ class SkippedComponent(Strict):
     name: Name
     reason: Text
     distribution: Name | None = None
-    checks: list[Name] = []
+    checks: list[Name] = field(default_factory=list)
     member: Membership | None = None
 
-    _say = silent_of("member")
+    UNSAID = ("member",)
 
 
-Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]
+Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, ToldBy("kind")]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Start(Sourced):
     """A command that begins with what is built or installed: shown, never run. `instead`: in place of installing."""
 
     title: Text
-    argv: Annotated[list[Text], Field(min_length=1)]
+    argv: Annotated[list[Text], Limits(min_length=1)]
     instead: bool = False
     why: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Profile(Strict):
     """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
 
@@ -399,7 +405,7 @@ class Profile(Strict):
     the first of which is that of the environment.
     """
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Literal[1]
     name: Name
     summary: Summary
     tier: Tier
@@ -407,38 +413,32 @@ class Profile(Strict):
     accelerator: Name
     device: Text = ""
     pytorch: PyTorch = "public"
-    modes: list[Name] = []
+    modes: list[Name] = field(default_factory=list)
     python: Specifiers
     gcc: Specifiers = ""
-    gcc_faults: list[GccFault] = []
+    gcc_faults: list[GccFault] = field(default_factory=list)
     plain_path: bool = False
     cmake: Specifiers = ""
-    memory_per_job_gib: float = Field(default=2.0, gt=0, le=MOST_GIB)
-    disk_gib: float | None = Field(default=None, gt=0, le=MOST_GIB)
+    memory_per_job_gib: Annotated[float, Limits(gt=0, le=MOST_GIB)] = 2.0
+    disk_gib: Annotated[float | None, Limits(gt=0, le=MOST_GIB)] = None
     verify_level: Level = "smoke"
-    environment: Environment = {}
+    environment: Environment = field(default_factory=dict)
     toolkit: ToolkitWanted | None = None
-    other_toolkits: list[ToolkitWanted] = []
+    other_toolkits: list[ToolkitWanted] = field(default_factory=list)
     arch: Arch | None = None
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
     published: Published | None = None
     installer: Installer | None = None
-    hashes: dict[HashedPin, Annotated[list[Sha256], Field(min_length=1)]] = {}
-    starts: list[Start] = []
-    components: list[Component] = []
+    hashes: dict[HashedPin, Annotated[list[Sha256], Limits(min_length=1)]] = field(default_factory=dict)
+    starts: list[Start] = field(default_factory=list)
+    components: list[Component] = field(default_factory=list)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _several_toolkits(cls, values: object) -> object:
-        return spread_toolkits(values)
+    PREPARE = staticmethod(spread_toolkits)
+    UNSAID = ("other_toolkits",)
 
-    @model_validator(mode="after")
-    def _told_apart(self) -> Profile:
+    def __post_init__(self) -> None:
         check_toolkits(self.toolkit, self.other_toolkits)
-        return self
-
-    _say = silent_of("other_toolkits")
 
     @property
     def compiles(self) -> bool:
@@ -448,5 +448,7 @@ class Profile(Strict):
     @property
     def pythons(self) -> tuple[str, ...]:
         """The versions of Python that it takes, oldest first."""
+        from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - what is built has its Python
+
         takes = SpecifierSet(self.python)
         return tuple(version for version in (f"3.{minor}" for minor in range(9, 20)) if takes.contains(version))

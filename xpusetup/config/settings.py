@@ -5,14 +5,16 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, ValidationError
-
+from xpusetup.base.document import UnfitError, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Provider
-from xpusetup.base.values import DeviceTarget, Operand, Strict, Text, TomlError, parse_toml
+from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, parse_toml
 from xpusetup.config.load import describe
+from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,19 +25,21 @@ STALL_S = 120.0
 this before its kernel kills anything; the largest files of PyTorch take as long, but not under pressure."""
 
 
-Address = Annotated[Operand, Field(pattern=r"^\S+$")]
+Address = Annotated[Operand, Limits(pattern=r"^\S+$")]
 """An address or folder: pip and uv take lists of them in one variable, apart by spaces."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ToolkitSettings(Strict):
     """How the toolkit is provided here; `name`: which of a profile's, where it has one of that name."""
 
     name: Text = ""
     provider: Provider | None = None
     root: Text = ""
-    prelude: list[Text] = []
+    prelude: list[Text] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Compilers(Strict):
     """The host compilers of this place, and a linker instead of their own."""
 
@@ -44,6 +48,7 @@ class Compilers(Strict):
     linker: Literal["", "mold", "lld", "gold"] = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class NetworkSettings(Strict):
     """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file.
 
@@ -51,24 +56,25 @@ class NetworkSettings(Strict):
     kept, looked at before the user's own, or "off" for nowhere.
     """
 
-    git: dict[Address, Address] = {}
-    git_fallback: dict[Address, Address] = {}
+    git: dict[Address, Address] = field(default_factory=dict)
+    git_fallback: dict[Address, Address] = field(default_factory=dict)
     git_store: Text = ""
     pip_index: Operand = ""
-    pip_extra_index: list[Address] = []
-    find_links: list[Address] = []
+    pip_extra_index: list[Address] = field(default_factory=list)
+    find_links: list[Address] = field(default_factory=list)
     ca_bundle: Text = ""
 
 
 MOST = 1 << 30
 """Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
-SlurmWord = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+SlurmWord = Annotated[str, Limits(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
 """What stands in a line of a job's header."""
 
 
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Scheduler(Strict):
     """What Slurm's jobs ask for here.
 
@@ -82,22 +88,24 @@ class Scheduler(Strict):
     partition: SlurmWord | Literal[""] = ""
     gpu_partition: SlurmWord | Literal[""] = ""
     gres: SlurmWord | Literal[""] = "gpu:1"
-    nodes: int = Field(default=2, ge=1, le=MOST)
-    cpus: int = Field(default=16, ge=1, le=MOST)
-    memory_gib: int | None = Field(default=None, ge=1, le=MOST)
+    nodes: Annotated[int, Limits(ge=1, le=MOST)] = 2
+    cpus: Annotated[int, Limits(ge=1, le=MOST)] = 16
+    memory_gib: Annotated[int | None, Limits(ge=1, le=MOST)] = None
     time: SlurmWord = "12:00:00"
     verify_time: SlurmWord = "00:30:00"
-    modules: list[SlurmWord] = []
-    scratch: Annotated[str, Field(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
+    modules: list[SlurmWord] = field(default_factory=list)
+    scratch: Annotated[str, Limits(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ModuleSettings(Strict):
     """What a modulefile knows of the other modules here: which it cannot stand beside, which it loads first."""
 
-    conflicts: list[SlurmWord] = []
-    requires: list[SlurmWord] = []
+    conflicts: list[SlurmWord] = field(default_factory=list)
+    requires: list[SlurmWord] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class SettingsFile(Strict):
     """What one settings file may say."""
 
@@ -105,10 +113,10 @@ class SettingsFile(Strict):
     root: Text = ""
     build_dir: Text = ""
     prefix: Text = ""
-    jobs: int | None = Field(default=None, ge=1, le=MOST)
-    stall_seconds: float = Field(default=STALL_S, gt=0, le=MOST)
-    arch: list[DeviceTarget] = []
-    devices: list[Text] = []
+    jobs: Annotated[int | None, Limits(ge=1, le=MOST)] = None
+    stall_seconds: Annotated[float, Limits(gt=0, le=MOST)] = STALL_S
+    arch: list[DeviceTarget] = field(default_factory=list)
+    devices: list[Text] = field(default_factory=list)
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
     network: NetworkSettings = NetworkSettings()
@@ -116,10 +124,11 @@ class SettingsFile(Strict):
     module: ModuleSettings = ModuleSettings()
 
 
+@dataclass(frozen=True, kw_only=True)
 class Settings(SettingsFile):
     """Settings files merged. `origins` says for each value (as in toolkit.root) which file it came from."""
 
-    origins: dict[str, str] = {}
+    origins: dict[str, str] = field(default_factory=dict)
 
 
 def merge_settings(files: list[tuple[str, str]]) -> Settings:
@@ -131,17 +140,18 @@ def merge_settings(files: list[tuple[str, str]]) -> Settings:
             table = isinstance(value, dict)
             merged[key] = {**merged.get(key, {}), **value} if table else value
             origins.update(dict.fromkeys([f"{key}.{inner}" for inner in value] if table else [key], name))
-    return Settings.model_validate({**merged, "origins": origins})
+    told = {**merged, "origins": origins}
+    return keep(Settings, json.dumps(told), lambda: read_as(Settings, told)) if files else Settings()
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
     values = {}
     try:
         values = parse_toml(text)
-        SettingsFile.model_validate(values)
+        keep(SettingsFile, text, lambda: read_as(SettingsFile, values))
     except TomlError as error:
         raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
-    except ValidationError as error:
+    except UnfitError as error:
         lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
         raise UsageError("\n".join(lines), fix=f"mend {name}") from error
     return values

@@ -6,13 +6,14 @@ wheel that is known to fit the profile's torch, else the source, else the member
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from packaging.utils import canonicalize_name
-from pydantic import Field, model_validator
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.values import LONGEST_WORD, Inside, Name, Operand, Specifiers, Strict, Summary, Text
+from xpusetup.base.values import LONGEST_WORD, Inside, Limits, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
 from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, Undecided, VersionLines, rank
 from xpusetup.config.profile import (
@@ -35,36 +36,37 @@ JUDGED = {"fits": "fits", "does_not_fit": "does not fit", "unknown": "nobody kno
 WORDS = {"source": "built from source", "wheel": "as the published wheel", "skip": "left out"}
 
 
+def _share(data: Any) -> Any:
+    """Write into each candidate what stands once for all of them."""
+    if not isinstance(data, dict) or not isinstance(data.get("candidates"), list):
+        return data
+    shared = {key: data[key] for key in ("name", "distribution") if key in data}
+    after = {"after": [TORCH, *data["after"]] if isinstance(data.get("after"), list) else [TORCH]}
+    return {
+        **data,
+        "candidates": [
+            {**shared, **({} if each.get("kind") == "skip" else after), **each} if isinstance(each, dict) else each
+            for each in data["candidates"]
+        ],
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
 class Member(Strict):
     """A distribution on top of torch. What its candidates share, name and distribution, stands once."""
 
     name: Name
     distribution: Name
     binds: Binds
-    after: list[Name] = []
-    memory_per_job_gib: float | None = Field(default=None, gt=0, le=LONGEST_WORD)
-    candidates: list[Component] = Field(min_length=1)
-    fits: list[Fitted] = []
+    after: list[Name] = field(default_factory=list)
+    memory_per_job_gib: Annotated[float | None, Limits(gt=0, le=LONGEST_WORD)] = None
+    candidates: Annotated[list[Component], Limits(min_length=1)]
+    fits: list[Fitted] = field(default_factory=list)
     proof: Proof | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _share(cls, data: Any) -> Any:
-        """Write into each candidate what stands once for all of them."""
-        if not isinstance(data, dict) or not isinstance(data.get("candidates"), list):
-            return data
-        shared = {key: data[key] for key in ("name", "distribution") if key in data}
-        after = {"after": [TORCH, *data["after"]] if isinstance(data.get("after"), list) else [TORCH]}
-        return {
-            **data,
-            "candidates": [
-                {**shared, **({} if each.get("kind") == "skip" else after), **each} if isinstance(each, dict) else each
-                for each in data["candidates"]
-            ],
-        }
+    PREPARE = staticmethod(_share)
 
-    @model_validator(mode="after")
-    def _ordered(self) -> Member:
+    def __post_init__(self) -> None:
         kinds = [each.kind for each in self.candidates]
         if len({*kinds}) < len(kinds):
             raise ValueError("has two candidates of one kind")
@@ -72,9 +74,9 @@ class Member(Strict):
             raise ValueError("is left out only where nothing else is left: skip is the last candidate")
         if {each.name for each in self.candidates} != {self.name}:
             raise ValueError("has a candidate of another name")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class Stack(Strict):
     """What stands on a torch: `torch` names the profile that it is of, `parts` what else of that profile is taken.
 
@@ -84,19 +86,19 @@ class Stack(Strict):
     them alone no member is built again.
     """
 
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Literal[1]
     name: Name
     summary: Summary
     tier: Tier
     tried: Text
-    torch: Operand = Field(min_length=1)
-    parts: list[Name] = []
+    torch: Annotated[Operand, Limits(min_length=1)]
+    parts: list[Name] = field(default_factory=list)
     python: Specifiers = ""
-    requirements: Pins = Pins(pins=[])
-    version_headers: list[Inside] = []
-    version_lines: VersionLines = {}
-    starts: list[Start] = []
-    members: list[Member] = Field(min_length=1)
+    requirements: Pins = field(default_factory=partial(Pins, pins=[]))
+    version_headers: list[Inside] = field(default_factory=list)
+    version_lines: VersionLines = field(default_factory=dict)
+    starts: list[Start] = field(default_factory=list)
+    members: Annotated[list[Member], Limits(min_length=1)]
 
 
 def parse_stack(text: str, origin: str) -> Stack:
@@ -118,20 +120,19 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
     chosen = [choose(member, stack, base.name, torch.version) for member in members]
     _check_names(stack, [*kept, *chosen])
     memory = (each.memory_per_job_gib or 0 for each in stack.members)
-    return base.model_copy(
-        update={
-            "name": stack.name,
-            "summary": stack.summary,
-            "tier": stack.tier,
-            "tried": stack.tried,
-            "python": ",".join(filter(None, (base.python, stack.python))),
-            "memory_per_job_gib": max((base.memory_per_job_gib, *memory)),
-            "build_requirements": _join_pins(base.build_requirements, stack.requirements),
-            "published": _publish(base, kept, chosen),
-            "hashes": {**base.hashes, **_hold(members, chosen, torch.version)},
-            "starts": stack.starts,
-            "components": [*kept, *chosen],
-        }
+    return replace(
+        base,
+        name=stack.name,
+        summary=stack.summary,
+        tier=stack.tier,
+        tried=stack.tried,
+        python=",".join(filter(None, (base.python, stack.python))),
+        memory_per_job_gib=max((base.memory_per_job_gib, *memory)),
+        build_requirements=_join_pins(base.build_requirements, stack.requirements),
+        published=_publish(base, kept, chosen),
+        hashes={**base.hashes, **_hold(members, chosen, torch.version)},
+        starts=stack.starts,
+        components=[*kept, *chosen],
     )
 
 
@@ -168,7 +169,7 @@ def _join_pins(base: Pins, more: Pins) -> Pins:
     named = {_pinned(pin) for pin in more.pins}
     kept = [pin for pin in base.pins if _pinned(pin) not in named]
     notes = "; ".join(filter(None, (base.note, more.note)))
-    return base.model_copy(update={"pins": [*kept, *more.pins], "built": more.built, "note": notes})
+    return replace(base, pins=[*kept, *more.pins], built=more.built, note=notes)
 
 
 def _pinned(pin: str) -> str:
@@ -182,7 +183,7 @@ def _publish(base: Profile, kept: Iterable[Component], chosen: Iterable[Componen
     names = {canonicalize_name(part.distribution) for part in kept if part.kind != "skip"}
     own = [pin for pin in base.published.wheels if _pinned(pin) in names]
     more = [f"{part.distribution}=={part.version}" for part in chosen if part.kind == "wheel"]
-    return base.published.model_copy(update={"wheels": [*own, *more]}) if own else None
+    return replace(base.published, wheels=[*own, *more]) if own else None
 
 
 # Which candidate of a member is taken.
@@ -217,10 +218,10 @@ def choose(member: Member, stack: Stack, profile: str, torch: str) -> Component:
         undecided=_undecided(member, torch),
     )
     source = next((part for part in member.candidates if isinstance(part, SourceComponent)), None)
-    update: dict[str, object] = {"member": about}
-    if isinstance(taken, WheelComponent) and source is not None:
-        update["from_source"] = source.model_copy(update={"member": about})
-    return taken.model_copy(update=update)
+    made: Component = replace(taken, member=about)
+    if isinstance(made, WheelComponent) and source is not None:
+        return replace(made, from_source=replace(source, member=about))
+    return made
 
 
 def _judge(member: Member, part: Component, torch: str) -> tuple[bool, str]:

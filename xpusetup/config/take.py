@@ -5,13 +5,13 @@ How what a release takes as a ready wheel is built instead stands in data/from_s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pydantic import TypeAdapter
 
+from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import Name, Strict, Text, VersionText, parse_toml
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
@@ -37,6 +37,7 @@ DIGITS = 8
 """How many of its commit's a build writes into its version."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class OtherWays(Strict):
     """How one component is built from source: what `every` version shares, and what is `of` one.
 
@@ -44,7 +45,7 @@ class OtherWays(Strict):
     """
 
     without: Text
-    checks: list[Name] = []
+    checks: list[Name] = field(default_factory=list)
     every: dict[str, Any]
     of: dict[VersionText, dict[str, Any]]
 
@@ -62,7 +63,7 @@ class Taken:
 
 def parse_ways(text: str) -> Ways:
     """Read the file of other ways, by component."""
-    return TypeAdapter(Ways).validate_python(parse_toml(text))
+    return read_as(Ways, parse_toml(text))
 
 
 def parse_takes(texts: Iterable[str]) -> dict[str, str]:
@@ -90,12 +91,9 @@ def take_parts(profile: Profile, takes: Mapping[str, str], ways: Ways) -> Taken:
     notes = (_describe(part) for part, old in zip(parts, profile.components, strict=True) if part is not old)
     told = [part for part in parts if part.kind == "wheel" and part.member is not None and part.member.undecided]
     hashes = {f"{canonicalize_name(part.distribution)}=={part.version}": _files(part) for part in told if _files(part)}
-    update = {
-        "components": parts,
-        "published": _publish(profile, parts, [f"{part.distribution}=={part.version}" for part in told]),
-        "hashes": {**profile.hashes, **hashes},
-    }
-    return Taken(profile.model_copy(update=update), tuple(notes))
+    published = _publish(profile, parts, [f"{part.distribution}=={part.version}" for part in told])
+    made = replace(profile, components=parts, published=published, hashes={**profile.hashes, **hashes})
+    return Taken(made, tuple(notes))
 
 
 def _files(part: WheelComponent) -> list[str]:
@@ -130,7 +128,7 @@ def _publish(profile: Profile, parts: Iterable[Component], more: list[str]) -> P
     left = (part for part in parts if part.kind == "skip" or (part.kind == "source" and part.member is not None))
     gone = {canonicalize_name(part.distribution or part.name) for part in left}
     kept = [pin for pin in profile.published.wheels if canonicalize_name(Requirement(pin).name) not in gone]
-    return profile.published.model_copy(update={"wheels": [*kept, *more]}) if kept else None
+    return replace(profile.published, wheels=[*kept, *more]) if kept else None
 
 
 def _take(profile: Profile, part: Component, how: str, ways: Ways) -> Component:
@@ -195,7 +193,7 @@ def _from_source(part: WheelComponent, ways: Ways) -> SourceComponent | None:
         "after": part.after,
         "environment": {**named, **said.get("environment", {})},
     }
-    return SourceComponent.model_validate(data)
+    return read_as(SourceComponent, data)
 
 
 def _merge(every: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,7 +261,7 @@ def choose_toolkit(profile: Profile, name: str) -> Profile:
     if chosen == profile.toolkit:
         return profile
     runtime = profile.runtime_requirements if chosen.runtime == "wheels" else None
-    return profile.model_copy(update={"toolkit": chosen, "other_toolkits": [], "runtime_requirements": runtime})
+    return replace(profile, toolkit=chosen, other_toolkits=[], runtime_requirements=runtime)
 
 
 def toolkits_of(profile: Profile) -> tuple[ToolkitWanted, ...]:

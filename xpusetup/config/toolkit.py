@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.base.values import (
@@ -15,7 +16,6 @@ from xpusetup.base.values import (
     Text,
     Variable,
     VersionText,
-    silent_of,
 )
 
 if TYPE_CHECKING:
@@ -43,16 +43,17 @@ def begin(sentence: str) -> str:
     return sentence if sentence.startswith("oneAPI") else f"{sentence[:1].upper()}{sentence[1:]}"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Packages(Strict):
     """Where a toolkit's packages come from, per package manager; `by_distribution`: in whose own archive they are."""
 
-    apt: list[Operand] = []
+    apt: list[Operand] = field(default_factory=list)
     apt_source: Text = ""
-    rpm: list[Operand] = []
+    rpm: list[Operand] = field(default_factory=list)
     rpm_source: Text = ""
     key: Text = ""
     page: Text = ""
-    by_distribution: dict[Name, list[Operand]] = {}
+    by_distribution: dict[Name, list[Operand]] = field(default_factory=dict)
 
     def names(self, manager: str, places: Sequence[str]) -> list[str]:
         """Give the packages for a package manager on a system, by what it is made from; empty where none are known."""
@@ -62,9 +63,10 @@ class Packages(Strict):
         """Give the packages that a system has in its own archive."""
         return next((self.by_distribution[place] for place in places if place in self.by_distribution), [])
 
-    _say = silent_of("by_distribution")
+    UNSAID = ("by_distribution",)
 
 
+@dataclass(frozen=True, kw_only=True)
 class RefusedToolkit(Sourced):
     """Versions of a toolkit that these sources do not compile with as they are, and why.
 
@@ -73,10 +75,11 @@ class RefusedToolkit(Sourced):
 
     versions: Specifiers
     why: Text
-    patches: list[Text] = []
+    patches: list[Text] = field(default_factory=list)
     gives_up: Text = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ToolkitWanted(Sourced):
     """A tool chain that a profile compiles with, and how its environment is switched on.
 
@@ -89,16 +92,16 @@ class ToolkitWanted(Sourced):
     name: Name | Literal[""] = ""
     accepts: Specifiers
     preferred: VersionText
-    scripts: list[Inside] = []
-    sets: list[Variable] = []
-    environment: Environment = {}
+    scripts: list[Inside] = field(default_factory=list)
+    sets: list[Variable] = field(default_factory=list)
+    environment: Environment = field(default_factory=dict)
     runtime: Literal["wheels", "toolkit"]
     packages: Packages = Packages()
     gives_up: Text = ""
-    checks: list[Name] = []
-    refused: list[RefusedToolkit] = []
+    checks: list[Name] = field(default_factory=list)
+    refused: list[RefusedToolkit] = field(default_factory=list)
 
-    _say = silent_of("name", "environment", "gives_up", "checks", "refused")
+    UNSAID = ("name", "environment", "gives_up", "checks", "refused")
 
     @property
     def called(self) -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import to_table
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -62,7 +64,7 @@ class Difference:
 
 def differing_facts(machines: Mapping[str, Facts]) -> tuple[Difference, ...]:
     """Compare facts, as paths into them."""
-    flat = {name: dict(_flatten(facts.model_dump(mode="json", by_alias=True))) for name, facts in machines.items()}
+    flat = {name: dict(_flatten(to_table(facts))) for name, facts in machines.items()}
     paths = dict.fromkeys(path for values in flat.values() for path in values)
     rows = (
         (path, {name: values.get(path, NOTHING) for name, values in flat.items()})

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from xpusetup.config.devices import Device
     from xpusetup.doctor.question import CheckText
     from xpusetup.machine.accelerators import Entry, Extensions, Load
-    from xpusetup.machine.facts import EntryPoint, Gpu
+    from xpusetup.machine.environments import EntryPoint
+    from xpusetup.machine.facts import Gpu
 
 
 # What `import torch` loads by itself, and the accelerators that come that way: Gaudi and Ascend.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Conflict, ImportReport, Torch
+    from xpusetup.machine.environments import Conflict, ImportReport, Torch
 
 
 # Libraries that cannot work together in one process: which symbol is missing, in which file, who needs it.

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
+from xpusetup.base.document import read_as
 from xpusetup.base.model import Fix
-from xpusetup.base.values import Confidence, Strict, parse_toml
+from xpusetup.base.values import Confidence, Limits, Strict, parse_toml
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, find_device
 from xpusetup.machine.works import lists_gpu
+from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,18 +29,19 @@ if TYPE_CHECKING:
 # The catalogue of checks as values: what each means, how to mend it, where that is known from.
 
 
+@dataclass(frozen=True, kw_only=True)
 class CheckText(Strict):
     """What stands behind a check: why it matters, how to mend it by distribution family, and the source."""
 
-    id: str = Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")
+    id: Annotated[str, Limits(pattern=r"^[a-z]+\.[a-z_0-9]+$")]
     area: str
     title: str
     why: str
     say: str = ""
-    commands: dict[str, list[str]] = {}
+    commands: dict[str, list[str]] = field(default_factory=dict)
     source: str
     confidence: Confidence
-    follows: list[str] = []
+    follows: list[str] = field(default_factory=list)
 
     def reason(self, words: dict[str, str]) -> str:
         """Give why it matters, with the words of this machine and profile filled in."""
@@ -58,13 +59,15 @@ def _fill(text: str, words: dict[str, str]) -> str:
     return text
 
 
+@dataclass(frozen=True, kw_only=True)
 class _CheckFile(Strict):
     check: list[CheckText]
 
 
 def parse_check_texts(text: str) -> dict[str, CheckText]:
     """Read data/checks.toml."""
-    return {check.id: check for check in _CheckFile.model_validate(parse_toml(text)).check}
+    file = keep(_CheckFile, text, lambda: read_as(_CheckFile, parse_toml(text)))
+    return {check.id: check for check in file.check}
 
 
 # What several checks ask of the facts: GPUs with what is known of them, nodes, versions, variables.

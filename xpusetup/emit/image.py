@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
+from xpusetup.base.document import read_as, to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
 from xpusetup.config.settings import Settings
@@ -190,7 +191,7 @@ class Image:
     @property
     def digest(self) -> str:
         """The hash of the resolved profile."""
-        return hashlib.sha256(self.profile.model_dump_json(by_alias=True).encode()).hexdigest()
+        return hashlib.sha256(to_text(self.profile).encode()).hexdigest()
 
 
 def make_image(profile: Profile, request: Request, order: ImageOrder, about: Described) -> Image:
@@ -202,7 +203,7 @@ def make_image(profile: Profile, request: Request, order: ImageOrder, about: Des
     check_image(profile, order, about, python=asked)
     inside = Inside(system=system, python=python, known=known, pins=order.pins)
     facts = with_toolkit(bare_facts(system, python), profile)
-    settings = Settings.model_validate({"compilers": {"cc": system.cc, "cxx": system.cxx}})
+    settings = read_as(Settings, {"compilers": {"cc": system.cc, "cxx": system.cxx}})
     target = make_target(profile, facts, about.device, request, settings)
     compiles = order.origin == "source"
     line = _choose_line(order, inside, target.arch) if profile.accelerator == "xpu" else None

@@ -7,15 +7,14 @@ import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Step
 from xpusetup.base.text import nearest
-from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
 from xpusetup.config.toolkit import SYSTEM_ROOT
-from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, Python, System, Toolkits, ToolkitSeen
+from xpusetup.machine.environments import Python
+from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen
 from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
 from xpusetup.recommend.machine import find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
@@ -43,19 +42,20 @@ REFERENCE = re.compile(r"[a-z0-9][a-z0-9._:/-]*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,12
 """How the name of an image may look: host and path, tag, digest."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ImageSystem(Sourced):
     """A system that images can be made of. `python_inside`: the base image has its Pythons already."""
 
     id: Name
     name: Text
-    families: list[Name] = Field(min_length=1)
+    families: Annotated[list[Name], Limits(min_length=1)]
     release: Text
     manager: Manager
     base: Operand
-    digest: Annotated[str, Field(pattern=r"^(sha256:[0-9a-f]{64})?$")] = ""
+    digest: Annotated[str, Limits(pattern=r"^(sha256:[0-9a-f]{64})?$")] = ""
     python: VersionText
-    other_pythons: list[VersionText] = []
-    python_packages: list[Operand] = []
+    other_pythons: list[VersionText] = field(default_factory=list)
+    python_packages: list[Operand] = field(default_factory=list)
     python_inside: bool = False
     glibc: VersionText
     gcc: VersionText
@@ -64,7 +64,7 @@ class ImageSystem(Sourced):
     toolkits: Specifiers = ""
     build: list[Operand]
     run: list[Operand]
-    drivers: dict[Line, DriverPackages] = {}
+    drivers: dict[Line, DriverPackages] = field(default_factory=dict)
 
     @property
     def pythons(self) -> list[str]:
@@ -77,6 +77,7 @@ class ImageSystem(Sourced):
         return f"{self.base}@{self.digest}" if self.digest else self.base
 
 
+@dataclass(frozen=True, kw_only=True)
 class PackageVersion(Sourced):
     """The exact version of a package of the toolkit."""
 
@@ -85,12 +86,13 @@ class PackageVersion(Sourced):
     version: Operand
 
 
+@dataclass(frozen=True, kw_only=True)
 class ImageTable(Strict):
     """data/images.toml, with the day on which it was collected."""
 
     collected: dt.date
-    system: list[ImageSystem] = Field(min_length=1)
-    package: list[PackageVersion] = []
+    system: Annotated[list[ImageSystem], Limits(min_length=1)]
+    package: list[PackageVersion] = field(default_factory=list)
 
     def find(self, name: str) -> ImageSystem:
         """Give a system by its id. Raises UsageError with the nearest one."""
@@ -228,7 +230,7 @@ def with_toolkit(facts: Facts, profile: Profile) -> Facts:
     if wanted.kind == "dpclang":
         compiler = f"{SYSTEM_ROOT}/bin/{wanted.product.compiler}"
         own = ToolkitSeen(kind=wanted.kind, root=SYSTEM_ROOT, version=wanted.preferred, compiler=compiler)
-        return facts.model_copy(update={"toolkits": Toolkits(found=[own])})
+        return replace(facts, toolkits=Toolkits(found=[own]))
     bundle = next((script.removesuffix(BUNDLE) for script in wanted.scripts if script.endswith(BUNDLE)), "")
     seen = ToolkitSeen(
         root=ONEAPI,
@@ -236,7 +238,7 @@ def with_toolkit(facts: Facts, profile: Profile) -> Facts:
         compiler=f"{ONEAPI}/{bundle or 'compiler/latest'}/bin/icpx",
         scripts=[f"{ONEAPI}/{script}" for script in wanted.scripts],
     )
-    return facts.model_copy(update={"toolkits": Toolkits(found=[seen])})
+    return replace(facts, toolkits=Toolkits(found=[seen]))
 
 
 def make_sides(inside: Inside, profile: Profile, *, line: Line | None, compiles: bool) -> Sides:
@@ -245,7 +247,7 @@ def make_sides(inside: Inside, profile: Profile, *, line: Line | None, compiles:
     bare = bare_facts(inside.system, inside.python)
     build = _setup(bare, inside, profile, goal)
     shown = [_gpu(line, inside.known)] if line is not None else []
-    run = _setup(bare.model_copy(update={"hardware": Hardware(gpus=shown)}), inside, profile, "run")
+    run = _setup(replace(bare, hardware=Hardware(gpus=shown)), inside, profile, "run")
     of_toolchain = [step for step in build if step.id == "setup.toolchain"]
     toolkit = [step for step in build if step.id in TOOLKIT]
     names = [name for step in toolkit if step.id == TOOLKIT[1] for name in _named(step.run[0], inside.manager)]
@@ -279,7 +281,7 @@ def know_own_drivers(known: Known, system: ImageSystem) -> Known:
         confidence=system.confidence,
     )
     table = known.distributions
-    return replace(known, distributions=table.model_copy(update={"distribution": [own, *table.distribution]}))
+    return replace(known, distributions=replace(table, distribution=[own, *table.distribution]))
 
 
 def drivers_of(inside: Inside) -> tuple[tuple[Line, ...], str]:

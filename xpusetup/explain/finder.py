@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import ahocorasick
-from pydantic import Field, model_validator
 
-from xpusetup.base.values import Strict, parse_toml
+from xpusetup.base.document import read_as
+from xpusetup.base.values import Limits, Strict, parse_toml
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
 from xpusetup.explain.gone import Gone, refine_gone
 from xpusetup.explain.parts import Kind, Part, refine
+from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,43 +39,44 @@ QUOTE = "['\"`´‘’“”«»„]?"
 System = Literal["windows", "debian", "fedora", "suse", "arch", "wsl", "docker"]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Advice(Strict):
     """What to do on one kind of system; what is empty is as everywhere."""
 
     fix: str = ""
-    commands: list[str] = []
+    commands: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Refinement(Strict):
     """A narrower cause of a failure, where the log tells elsewhere which it is. README.md says what each key means."""
 
-    patterns: list[str] = []
+    patterns: list[str] = field(default_factory=list)
     where: Literal["line", "near", "log"] = "log"
     beside: str = ""
     unless: str = ""
-    on: list[System] = []
+    on: list[System] = field(default_factory=list)
     shown: bool = False
     general: bool = False
     cause: str = ""
     fix: str = ""
-    commands: list[str] = []
+    commands: list[str] = field(default_factory=list)
     source: str = ""
     confidence: Certainty | None = None
 
-    @model_validator(mode="after")
-    def says_when(self) -> Refinement:
+    def __post_init__(self) -> None:
         """Refuse one that holds always, or that says nothing else."""
         if not (self.patterns or self.on or self.beside or self.unless):
             raise ValueError("a refinement without patterns, on, beside or unless holds always")
         if not (self.cause or self.fix or self.commands):
             raise ValueError("a refinement says no other cause, fix or commands")
-        return self
 
 
+@dataclass(frozen=True, kw_only=True)
 class Signature(Strict):
     """One failure. data/signatures/README.md says what each key means."""
 
-    id: str = Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")
+    id: Annotated[str, Limits(pattern=r"^[a-z]+\.[a-z_0-9]+$")]
     phase: Phase
     level: Weight = "error"
     general: bool = False
@@ -83,19 +85,19 @@ class Signature(Strict):
     state: bool = False
     cause: str
     fix: str
-    commands: list[str] = []
-    results: list[str] = []
-    words: list[str] = []
-    patterns: list[str] = []
+    commands: list[str] = field(default_factory=list)
+    results: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    patterns: list[str] = field(default_factory=list)
     never: str = ""
     unless: str = ""
-    follows: list[str] = []
-    cleared: list[str] = []
-    on: dict[System, Advice] = {}
-    when: list[Refinement] = []
-    parts: list[Kind] = []
-    told_first: list[str] = []
-    told_by: list[str] = []
+    follows: list[str] = field(default_factory=list)
+    cleared: list[str] = field(default_factory=list)
+    on: dict[System, Advice] = field(default_factory=dict)
+    when: list[Refinement] = field(default_factory=list)
+    parts: list[Kind] = field(default_factory=list)
+    told_first: list[str] = field(default_factory=list)
+    told_by: list[str] = field(default_factory=list)
     source: str
     confidence: Certainty
     example: str
@@ -105,15 +107,15 @@ class Signature(Strict):
         return next((found for pattern in self.patterns if (found := make_regex(pattern).search(text))), None)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _SignatureFile(Strict):
-    results: Results = {}
-    shared: dict[str, list[Refinement]] = {}
-    part: list[Part] = []
-    gone: list[Gone] = []
+    results: Results = field(default_factory=dict)
+    shared: dict[str, list[Refinement]] = field(default_factory=dict)
+    part: list[Part] = field(default_factory=list)
+    gone: list[Gone] = field(default_factory=list)
     signature: list[Signature]
 
-    @model_validator(mode="after")
-    def each_is_looked_for(self) -> _SignatureFile:
+    def __post_init__(self) -> None:
         """Refuse a failure that nothing would find, and a result that no interface has."""
         blind = sorted(
             known.id for known in self.signature if not known.results and not (known.words and known.patterns)
@@ -121,10 +123,9 @@ class _SignatureFile(Strict):
         strange = {name for known in self.signature for name in unknown_names(known.results, self.results)}
         if blind or strange:
             raise ValueError(f"without words or patterns: {blind}; results that nothing has: {sorted(strange)}")
-        return self
+        self._check_names()
 
-    @model_validator(mode="after")
-    def names_are_known(self) -> _SignatureFile:
+    def _check_names(self) -> None:
         """Refuse a name that stands twice, and one in `follows`, `told_first` or `told_by` that nothing has."""
         names = [signature.id for signature in self.signature]
         twice = {name for name in names if names.count(name) > 1}
@@ -133,21 +134,20 @@ class _SignatureFile(Strict):
         unknown |= told - set(self.shared)
         if twice or unknown:
             raise ValueError(f"names that stand twice: {sorted(twice)}; that nothing has: {sorted(unknown)}")
-        return self
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
-    """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
-    known = _SignatureFile.model_validate(parse_toml(text))
+    """Read data/signatures. Raises UnfitError on anything that it does not know."""
+    known = keep(_SignatureFile, text, lambda: read_as(_SignatureFile, parse_toml(text)))
     kinds = {kind for each in known.signature for kind in each.parts}
     parts = {kind: list(_by_part(known.part, kind)) for kind in kinds}
-    parts["gone"] = [Refinement.model_construct(None, **told) for each in known.gone for told in refine_gone(each)]
+    parts["gone"] = [Refinement(**told) for each in known.gone for told in refine_gone(each)]
     return tuple(_with_shared(_with_results(each, known.results), parts, known.shared) for each in known.signature)
 
 
 def _by_part(parts: Sequence[Part], kind: Kind) -> Iterator[Refinement]:
     """Give what each part says of a failure that names this kind; what they are made of was checked before."""
-    yield from (Refinement.model_construct(None, **told) for part in parts if (told := refine(part, kind)))
+    yield from (Refinement(**told) for part in parts if (told := refine(part, kind)))
 
 
 def _with_shared(
@@ -163,7 +163,7 @@ def _with_shared(
     first += parts["gone"] if "gone" in signature.parts else []
     after = [each for kind in signature.parts if kind != "gone" for each in parts[kind]]
     after += [each for name in signature.told_by for each in shared[name]]
-    return signature.model_copy(update={"when": [*first, *signature.when, *after]})
+    return replace(signature, when=[*first, *signature.when, *after])
 
 
 def _with_results(signature: Signature, results: Results) -> Signature:
@@ -172,7 +172,7 @@ def _with_results(signature: Signature, results: Results) -> Signature:
         return signature
     words = [*signature.words, *make_words(signature.results, results)]
     patterns = [*signature.patterns, *make_patterns(signature.results, results)]
-    return signature.model_copy(update={"words": words, "patterns": patterns})
+    return replace(signature, words=words, patterns=patterns)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.values import Strict
@@ -20,6 +21,7 @@ ASKING = r"(?:site|dist)-packages[/\\](?P<who>[A-Za-z]\w+)[/\\][^\n]*\n[^\n]*\n?
 """The frame of the package that asks, right above."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Gone(Strict):
     """Names that a release took out: of which modules, since which release, and what stands in their place.
 
@@ -32,7 +34,7 @@ class Gone(Strict):
     modules: str = ""
     instead: str = ""
     install: str = ""
-    commands: list[str] = []
+    commands: list[str] = field(default_factory=list)
     source: str = ""
 
 

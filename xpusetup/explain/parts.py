@@ -6,6 +6,7 @@ refinement of those that ask for that kind of name.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from xpusetup.base.values import Strict
@@ -67,6 +68,7 @@ ONEAPI: Mapping[Kind, str] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
 class Part(Strict):
     """Something that is installed as a whole: what it is called, what belongs to it, and which packages bring it.
 
@@ -79,14 +81,14 @@ class Part(Strict):
     headers: str = ""
     libraries: str = ""
     symbols: str = ""
-    namespaces: list[str] = []
+    namespaces: list[str] = field(default_factory=list)
     packages: str = ""
     oneapi: bool = False
     flag: str = ""
-    dev: dict[str, str] = {}
-    run: dict[str, str] = {}
+    dev: dict[str, str] = field(default_factory=dict)
+    run: dict[str, str] = field(default_factory=dict)
     how: str = ""
-    commands: list[str] = []
+    commands: list[str] = field(default_factory=list)
     source: str = ""
 
 

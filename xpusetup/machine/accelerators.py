@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from xpusetup.machine.facts import Fact
+from xpusetup.base.values import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 # What `import torch` loads by itself in an environment, as helpers/load_extensions.py writes it down.
 
 
-class Entry(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Entry(Table):
     """A line of `torch.backends` or `torch_dynamo_backends`, and the distribution that brings it.
 
     `requires` are that one's requirements of torch; `found`: the file of its module is there.
@@ -30,18 +31,20 @@ class Entry(Fact):
     value: str
     distribution: str = ""
     version: str = ""
-    requires: list[str] = []
+    requires: list[str] = field(default_factory=list)
     found: bool = True
 
 
-class Switch(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Switch(Table):
     """Which texts of TORCH_DEVICE_BACKEND_AUTOLOAD this torch takes for yes, and whether no text is one."""
 
     enabling: list[str]
     unset: bool
 
 
-class Load(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Load(Table):
     """What happened in one child. `imported`: torch and what was to be loaded with it; seconds of the clock.
 
     `error` without it says why not, with it what came after. `switch` is None where torch has none (before 2.5).
@@ -56,31 +59,34 @@ class Load(Fact):
     count: int = 0
 
 
-class Loads(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Loads(Table):
     """Torch by itself, each entry by itself in the order of the entries, and torch with all of them."""
 
     torch: Load
-    each: list[Load] = []
+    each: list[Load] = field(default_factory=list)
     together: Load | None = None
 
 
-class TorchFiles(Fact):
+@dataclass(frozen=True, kw_only=True)
+class TorchFiles(Table):
     """A torch as its files show it. `said` holds the texts that its version.py assigns."""
 
     version: str | None = None
-    said: dict[str, str] = {}
+    said: dict[str, str] = field(default_factory=dict)
     place: str
 
 
-class Extensions(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Extensions(Table):
     """An environment. `switch` is the caller's TORCH_DEVICE_BACKEND_AUTOLOAD; `loads` is None: nothing was tried."""
 
     python: str
     prefix: str
     switch: str | None = None
     torch: TorchFiles | None = None
-    entries: list[Entry] = []
-    compilers: list[Entry] = []
+    entries: list[Entry] = field(default_factory=list)
+    compilers: list[Entry] = field(default_factory=list)
     loads: Loads | None = None
 
 

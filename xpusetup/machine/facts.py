@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from xpusetup.base.model import Misfit
+from xpusetup.base.values import Table
+from xpusetup.machine.environments import Python, Torch, Tree
 
 # What every part of the facts is, and the names of their sections.
 
@@ -31,140 +31,11 @@ Section = Literal[
 ]
 
 
-class Fact(BaseModel):
-    """No unknown key, no change; a snapshot of a newer version is refused by its schema number."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)
-
-
-# Python: interpreters, environments, the torch in them, and source trees.
-
-
-class Adopted(Fact):
-    """An environment that someone else made, into which a build installs.
-
-    `refused` says why it can't, `fix` what to do then; `installed` holds versions by normalised name.
-    """
-
-    prefix: str
-    kind: Literal["venv", "conda", "interpreter"]
-    refused: str = ""
-    fix: str = ""
-    pip: bool
-    installed: dict[str, str] = {}
-    notes: list[str] = []
-
-
-class Python(Fact):
-    """An interpreter that carries the environment. `headers`: Python.h; `venv`: ensurepip is there."""
-
-    executable: str
-    version: str
-    headers: bool
-    venv: bool
-    free_threaded: bool = False
-    adopted: Adopted | None = None
-
-
-class EntryPoint(Fact):
-    """A `torch.backends` entry: what `import torch` loads by itself, and the distribution that brings it."""
-
-    name: str
-    value: str
-    distribution: str
-    version: str = ""
-
-
-class ImportReport(Fact):
-    """What happened when torch was imported in its own process; seconds of the clock.
-
-    `error` is its last line where it failed, `messages` what it warned of. What was not reached is None.
-    """
-
-    error: str = ""
-    messages: list[str] = []
-    seconds: float
-    version: str | None = None
-    xpu: str | None = None
-    cuda: str | None = None
-    compiled: bool | None = None
-    available: bool | None = None
-    count: int | None = None
-    devices: list[str] = []
-    cxx11_abi: bool | None = None
-
-
-class Conflict(Fact):
-    """Two files that cannot work together in one process, read from the files alone.
-
-    `library` asks for `names` (`count` of them) and gets `first`, which lacks them; `has` is another that has them.
-    `kind`: "symbol", "version" (a version node), "abi" (the other C++ ABI), "torch" (built for another one), "majors"
-    (two of a library of which there may be one), "missing", "hidden" (by LD_LIBRARY_PATH), "offered" (another major,
-    there) or "files" (two packages wrote the same ones). `owners`: whose `library`, `first` and `has` are.
-    """
-
-    kind: Literal["symbol", "version", "abi", "torch", "majors", "missing", "hidden", "offered", "files"]
-    level: Literal["warn", "fail"]
-    library: str = ""
-    names: list[str] = []
-    count: int = 0
-    first: str = ""
-    has: str = ""
-    owners: dict[Literal["library", "first", "has"], str] = {}
-
-
-class Torch(Fact):
-    """The torch of an environment, read from its files; nothing is imported for that.
-
-    `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
-    `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
-    and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
-    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts`
-    what cannot work together, `misfits` what is compiled against another torch. `glibcxx` is the highest version in
-    the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30.
-    `replaced` is the build for XPU that was there before, where an installer was seen to take it away.
-    """
-
-    python: str
-    prefix: str
-    kind: Literal["venv", "conda", "interpreter"]
-    distributions: dict[str, str] = {}
-    doubled: list[str] = []
-    requires: list[str] = []
-    entry_points: list[EntryPoint] = []
-    version: str | None = None
-    xpu: str | None = None
-    cuda: str | None = None
-    sycl: list[str] = []
-    libraries: dict[str, str] = {}
-    conflicts: list[Conflict] | None = None
-    misfits: list[Misfit] | None = None
-    glibcxx: int | None = None
-    glibcxx_system: int | None = None
-    replaced: str = ""
-    report: ImportReport | None = None
-
-
-class Tree(Fact):
-    """A PyTorch source tree: the one that is built from, or the one in which this was started.
-
-    `submodules` are those whose folder is empty. `cache` holds a few entries of its build/CMakeCache.txt. `in_use`:
-    this was started inside of it, so that its torch folder hides the installed one.
-    """
-
-    path: str
-    version: str | None = None
-    git: bool
-    in_use: bool
-    submodules: list[str] = []
-    cache: dict[str, str] | None = None
-    setup_py: bool = False
-
-
 # The machine below everything: operating system, resources, devices, kernel, container and network.
 
 
-class System(Fact):
+@dataclass(frozen=True, kw_only=True)
+class System(Table):
     """The operating system. `families` goes from the particular to the general, as in ID and ID_LIKE.
 
     `groups` are those of this session, `joined` those that /etc/group gives the user: what is only in the second
@@ -178,9 +49,9 @@ class System(Fact):
     machine: str
     user: str
     uid: int
-    groups: list[int] = []
-    joined: list[int] = []
-    named: dict[str, int] = {}
+    groups: list[int] = field(default_factory=list)
+    joined: list[int] = field(default_factory=list)
+    named: dict[str, int] = field(default_factory=dict)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -192,7 +63,8 @@ class System(Fact):
 Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
 
 
-class Disk(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Disk(Table):
     """A place that a build writes to, and what of the build it holds; sizes in bytes.
 
     `quota_free` is what the user's quota leaves, `inodes_free` how many more files may be made, `used` what an earlier
@@ -203,7 +75,7 @@ class Disk(Fact):
     free: int
     total: int
     writable: bool
-    holds: list[Held] = ["wheels", "sources", "environment"]
+    holds: list[Held] = field(default_factory=lambda: ["wheels", "sources", "environment"])
     read_only: bool = False
     filesystem: str | None = None
     mount: str | None = None
@@ -212,7 +84,8 @@ class Disk(Fact):
     used: int | None = None
 
 
-class Resources(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Resources(Table):
     """What a build may use; sizes in bytes, limits of the control group where there are some."""
 
     cpus: int
@@ -221,10 +94,11 @@ class Resources(Fact):
     memory_available: int
     memory_limit: int | None = None
     swap: int
-    disks: list[Disk] = []
+    disks: list[Disk] = field(default_factory=list)
 
 
-class Gpu(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Gpu(Table):
     """A display or compute device on the PCI bus; ids as four hexadecimal digits.
 
     `bar` is the window in bytes through which the processor sees the device's memory, `boot_vga` whether the firmware
@@ -243,7 +117,8 @@ class Gpu(Fact):
     name: str = ""
 
 
-class Node(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Node(Table):
     """A render node and who may open it; `address` is the PCI device behind it."""
 
     path: str
@@ -253,15 +128,17 @@ class Node(Fact):
     address: str | None = None
 
 
-class Hardware(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Hardware(Table):
     """Accelerators as the kernel shows them. `fakes` have the name of a node and are none: a file, a folder."""
 
-    gpus: list[Gpu] = []
-    nodes: list[Node] = []
-    fakes: list[str] = []
+    gpus: list[Gpu] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    fakes: list[str] = field(default_factory=list)
 
 
-class Kernel(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Kernel(Table):
     """The running kernel and its accelerator drivers.
 
     `modules` are the watched ones that are loaded, with their version where they have one of their own (those of DKMS
@@ -274,23 +151,25 @@ class Kernel(Fact):
     release: str
     version: str = ""
     cmdline: str = ""
-    modules: dict[str, str | None] = {}
-    dkms: list[str] = []
-    blacklisted: list[str] = []
+    modules: dict[str, str | None] = field(default_factory=dict)
+    dkms: list[str] = field(default_factory=list)
+    blacklisted: list[str] = field(default_factory=list)
     claims: dict[str, list[str]] | None = None
-    force_probe: dict[str, str] = {}
+    force_probe: dict[str, str] = field(default_factory=dict)
     firmware: list[str] | None = None
     messages: list[str] | None = None
 
 
-class Container(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Container(Table):
     """What this runs in; the kind is empty on a machine of its own. `details` by name, such as the WSL files."""
 
     kind: Literal["", "docker", "podman", "apptainer", "kubernetes", "lxc", "wsl2"] = ""
-    details: dict[str, str] = {}
+    details: dict[str, str] = field(default_factory=dict)
 
 
-class Network(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Network(Table):
     """How this machine reaches others. Credentials are never written down, only the names of what holds them.
 
     `proxies` by variable; `credentials` name variables and settings with a password in an address; `redirects` are
@@ -298,17 +177,18 @@ class Network(Fact):
     host whether it answered; None: not asked.
     """
 
-    proxies: dict[str, str] = {}
-    credentials: list[str] = []
-    redirects: dict[str, str] = {}
-    indexes: dict[str, str] = {}
+    proxies: dict[str, str] = field(default_factory=dict)
+    credentials: list[str] = field(default_factory=list)
+    redirects: dict[str, str] = field(default_factory=dict)
+    indexes: dict[str, str] = field(default_factory=dict)
     reach: dict[str, bool] | None = None
 
 
 # What is installed: toolkits, programs, the user-mode driver, and what other accelerators bring.
 
 
-class ToolkitSeen(Fact):
+@dataclass(frozen=True, kw_only=True)
+class ToolkitSeen(Table):
     """A compiler tool chain that was found. `parts` are the components below its root, such as mkl or pti."""
 
     kind: str = "oneapi"
@@ -316,23 +196,25 @@ class ToolkitSeen(Fact):
     version: str | None = None
     compiler: str
     setvars: str | None = None
-    scripts: list[str] = []
+    scripts: list[str] = field(default_factory=list)
     parts: list[str] | None = None
 
 
-class Toolkits(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
 
     `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
     """
 
-    found: list[ToolkitSeen] = []
-    searched: list[str] = []
+    found: list[ToolkitSeen] = field(default_factory=list)
+    searched: list[str] = field(default_factory=list)
     ocloc: str | None = None
     targets: list[str] | None = None
 
 
-class Tool(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Tool(Table):
     """A program on PATH, with the first line of its version."""
 
     name: str
@@ -340,7 +222,8 @@ class Tool(Fact):
     version: str | None = None
 
 
-class ZeDevice(Fact):
+@dataclass(frozen=True, kw_only=True)
+class ZeDevice(Table):
     """A device as Level Zero sees it; memory in bytes, the driver's version as its own number."""
 
     name: str
@@ -352,7 +235,8 @@ class ZeDevice(Fact):
     memory: int | None = None
 
 
-class LevelZero(Fact):
+@dataclass(frozen=True, kw_only=True)
+class LevelZero(Table):
     """How far Level Zero gets: the loader, zeInit, drivers, devices. None: that rung was not reached.
 
     `init` is the code of zeInit (0 is success), `error` what stopped it: the dynamic linker's words, or a crash.
@@ -362,10 +246,11 @@ class LevelZero(Fact):
     error: str = ""
     init: int | None = None
     drivers: int | None = None
-    devices: list[ZeDevice] = []
+    devices: list[ZeDevice] = field(default_factory=list)
 
 
-class Userland(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Userland(Table):
     """The user-mode driver.
 
     `packages` are the watched ones {name: version} of dpkg or rpm, `broken` those that are neither installed nor gone;
@@ -375,18 +260,19 @@ class Userland(Fact):
     """
 
     packages: dict[str, str] | None = None
-    broken: list[str] = []
+    broken: list[str] = field(default_factory=list)
     libraries: dict[str, str] | None = None
     level_zero: LevelZero | None = None
-    opencl: dict[str, str] = {}
+    opencl: dict[str, str] = field(default_factory=dict)
     sycl: list[str] | None = None
     clinfo: list[str] | None = None
-    headers: list[str] = []
-    as_root: list[str] = []
-    lacking: list[str] = []
+    headers: list[str] = field(default_factory=list)
+    as_root: list[str] = field(default_factory=list)
+    lacking: list[str] = field(default_factory=list)
 
 
-class Cache(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Cache(Table):
     """A folder in which compilers keep their results; sizes in bytes."""
 
     name: str
@@ -395,7 +281,8 @@ class Cache(Fact):
     free: int | None = None
 
 
-class Accelerator(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Accelerator(Table):
     """One card as its vendor's program shows it."""
 
     index: str
@@ -404,21 +291,23 @@ class Accelerator(Fact):
     used_by: str = ""
 
 
-class Gaudi(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Gaudi(Table):
     """Intel Gaudi: nodes, the version of the driver, and what hl-smi says."""
 
-    nodes: list[str] = []
+    nodes: list[str] = field(default_factory=list)
     driver: str | None = None
-    packages: dict[str, str] = {}
+    packages: dict[str, str] = field(default_factory=dict)
     cards: list[Accelerator] | None = None
 
 
-class Ascend(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Ascend(Table):
     """Huawei Ascend: nodes, the version of the driver, the toolkits that are there, and what npu-smi says."""
 
-    nodes: list[str] = []
+    nodes: list[str] = field(default_factory=list)
     driver: str | None = None
-    scripts: list[str] = []
+    scripts: list[str] = field(default_factory=list)
     cards: list[Accelerator] | None = None
 
 
@@ -437,7 +326,8 @@ SEEN_ELSEWHERE = "?"
 """The kernel driver of a GPU that something lists, where nothing says which driver it is."""
 
 
-class Shown(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Shown(Table):
     """What lines that programs wrote tell of one check: the line, what it means, and what mends it.
 
     `same` are entries of explain's catalogue that say no more; `firm`: it counts where torch has a device too; `adds`:
@@ -447,20 +337,21 @@ class Shown(Fact):
     line: str
     means: str = ""
     mend: str = ""
-    same: list[str] = []
+    same: list[str] = field(default_factory=list)
     firm: bool = False
     adds: bool = False
-    commands: list[str] = []
+    commands: list[str] = field(default_factory=list)
 
 
-class Facts(Fact):
+@dataclass(frozen=True, kw_only=True)
+class Facts(Table):
     """A machine. `notes` says why something was not seen: {section or section.part: reason}.
 
     `program` is the version that looked, with its commit; empty in what older ones saved. `said` is what people told
     in words {check, or "fails": the sentence}: it was not seen. `shown` is what lines of programs show {check: what}.
     """
 
-    schema_: Literal[1] = Field(default=1, alias="schema")
+    schema_: Literal[1] = 1
     taken: str
     program: str = ""
     system: System | None = None
@@ -479,9 +370,9 @@ class Facts(Fact):
     gaudi: Gaudi | None = None
     ascend: Ascend | None = None
     environment: dict[str, str] | None = None
-    notes: dict[str, str] = {}
-    said: dict[str, str] = {}
-    shown: dict[str, Shown] = {}
+    notes: dict[str, str] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)
+    shown: dict[str, Shown] = field(default_factory=dict)
 
     @property
     def in_wsl(self) -> bool:

@@ -6,12 +6,12 @@ Words: a *part* is what stands between a GPU and a program: kernel, driver, grap
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
-from pydantic import Field
 
-from xpusetup.base.values import Name, Operand, Sourced, Strict, Text
+from xpusetup.base.values import Limits, Name, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 
 Part = Literal["kernel", "driver", "compiler", "firmware", "toolkit", "torch", "ipex"]
-Number = Annotated[str, Field(pattern=r"^\d{1,8}(?:\.\d{1,5}){0,3}$")]
+Number = Annotated[str, Limits(pattern=r"^\d{1,8}(?:\.\d{1,5}){0,3}$")]
 """A version as its maker writes it: 24.04 has a zero."""
-PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
-Build = Annotated[int, Field(ge=10000, le=99999)]
+PciId = Annotated[str, Limits(pattern=r"^[0-9a-f]{4}$")]
+Build = Annotated[int, Limits(ge=10000, le=99999)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class First(Sourced):
     """The first release of a part that serves a family.
 
@@ -36,13 +37,14 @@ class First(Sourced):
     build: Build | None = None
     forced: Number | None = None
     module: Literal["i915", "xe"] | None = None
-    by_distribution: dict[Name, Number] = {}
+    by_distribution: dict[Name, Number] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class FirstReleases(Strict):
     """The parts of one group of families."""
 
-    families: list[Name] = Field(min_length=1)
+    families: Annotated[list[Name], Limits(min_length=1)]
     kernel: First | None = None
     driver: First | None = None
     compiler: First | None = None
@@ -57,15 +59,17 @@ class FirstReleases(Strict):
         return found
 
 
+@dataclass(frozen=True, kw_only=True)
 class DeviceReleases(Strict):
     """The parts of single devices, where they are other ones than their family's, or there is no family of them."""
 
     name: Text
-    ids: list[PciId] = Field(min_length=1)
+    ids: Annotated[list[PciId], Limits(min_length=1)]
     kernel: First | None = None
     driver: First | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class SystemParts(Sourced):
     """A release of a distribution: its first and newest kernel, and the driver of its archive."""
 
@@ -76,6 +80,7 @@ class SystemParts(Sourced):
     driver: Number | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class ImageDriver(Sourced):
     """An image of containers: in tags before a version its driver is of a build at most."""
 
@@ -84,6 +89,7 @@ class ImageDriver(Sourced):
     build: Build
 
 
+@dataclass(frozen=True, kw_only=True)
 class Pair(Sourced):
     """From this build of the driver on, the graphics compiler is of this version or newer."""
 
@@ -91,15 +97,16 @@ class Pair(Sourced):
     compiler: Number
 
 
+@dataclass(frozen=True, kw_only=True)
 class FirstTable(Strict):
     """data/first_releases.toml, with the day on which it was collected."""
 
     collected: dt.date
-    family: list[FirstReleases] = Field(min_length=1)
-    device: list[DeviceReleases] = []
-    system: list[SystemParts] = []
-    image: list[ImageDriver] = []
-    pair: list[Pair] = []
+    family: Annotated[list[FirstReleases], Limits(min_length=1)]
+    device: list[DeviceReleases] = field(default_factory=list)
+    system: list[SystemParts] = field(default_factory=list)
+    image: list[ImageDriver] = field(default_factory=list)
+    pair: list[Pair] = field(default_factory=list)
 
     def of_family(self, family: str, part: Part) -> First | None:
         """Give the first release of a part that serves a family of GPUs."""

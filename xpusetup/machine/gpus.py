@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from packaging.version import Version
-from pydantic import Field
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import NONE
 from xpusetup.base.text import nearest
-from xpusetup.base.values import Name, Ocloc, Operand, Sourced, Strict, Text
+from xpusetup.base.values import Limits, Name, Ocloc, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
 if TYPE_CHECKING:
@@ -34,11 +33,13 @@ ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
 """Families that i915 never drove."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Release(Strict):
     release: Ocloc
     names: list[Operand]
 
 
+@dataclass(frozen=True, kw_only=True)
 class _TargetFile(Strict):
     collected: dt.date
     source: Text
@@ -137,15 +138,17 @@ def what_works(profile: Profile) -> str:
 # What the code for a target costs: data/target_costs.toml as values.
 
 
+@dataclass(frozen=True, kw_only=True)
 class TargetCost(Strict):
     """What was measured for a target: the GPU's version in the images, their size, the processor's time of ocloc."""
 
     target: Operand
     image: Text
-    kib: int = Field(gt=0)
-    seconds: float = Field(gt=0)
+    kib: Annotated[int, Limits(gt=0)]
+    seconds: Annotated[float, Limits(gt=0)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class TargetCosts(Sourced):
     """What code for a device target costs, on these kernels and by this compiler alone."""
 
@@ -156,7 +159,7 @@ class TargetCosts(Sourced):
     def of(self, targets: Sequence[str]) -> TargetCosts:
         """Give what was measured for these targets, in their order."""
         known = {each.target: each for each in self.cost}
-        return self.model_copy(update={"cost": [known[name] for name in targets if name in known]})
+        return replace(self, cost=[known[name] for name in targets if name in known])
 
     def describe(self, targets: Sequence[str]) -> str:
         """Say what was measured for these targets; empty where nothing was."""
@@ -196,7 +199,7 @@ OLDEST_TITLES = re.compile(
 """What lspci calls such graphics, for lists without ids."""
 MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
 """Whose GPUs are named though no release here is made for them."""
-PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+PciId = Annotated[str, Limits(pattern=r"^[0-9a-f]{4}$")]
 
 
 def age_of(device: str, name: str = "") -> Literal["", "legacy", "oldest"]:
@@ -210,6 +213,7 @@ def age_of(device: str, name: str = "") -> Literal["", "legacy", "oldest"]:
     return "oldest" if OLDEST_TITLES.search(plain) else "legacy" if LEGACY_TITLES.search(plain) else ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Family(Sourced):
     """Devices that one compiler target serves. `native_fp64` is None where no source says it.
 
@@ -222,11 +226,11 @@ class Family(Sourced):
     accelerator: Name
     architecture: Text
     device: Operand = ""
-    targets: list[Operand] = []
+    targets: list[Operand] = field(default_factory=list)
     discrete: bool
     native_fp64: bool | None = None
-    unnamed: list[PciId] = []
-    products: dict[Text, list[PciId]] = {}
+    unnamed: list[PciId] = field(default_factory=list)
+    products: dict[Text, list[PciId]] = field(default_factory=dict)
 
     def ids(self) -> Iterator[tuple[str, str]]:
         """Give (id, product) of everything in the family; a product without a name is empty."""
@@ -253,6 +257,7 @@ class Product:
         return f"{self.name or f'Intel {plain}'} ({self.family.name})"
 
 
+@dataclass(frozen=True, kw_only=True)
 class _GpuFile(Strict):
     collected: dt.date
     family: list[Family]

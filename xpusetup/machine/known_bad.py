@@ -10,13 +10,12 @@ import datetime as dt
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
-from pydantic import Field
 
-from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
+from xpusetup.base.values import Limits, Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
@@ -34,6 +33,7 @@ GUC = re.compile(r"(?i)guc firmware \S+ version (\d+\.\d+\.\d+)|Unsupported GuC 
 SMALL = 256 << 20
 
 
+@dataclass(frozen=True, kw_only=True)
 class When(Strict):
     """The conditions of an entry, all of which have to hold.
 
@@ -48,8 +48,8 @@ class When(Strict):
     a kernel whose GPU driver DKMS builds does not count either.
     """
 
-    families: list[Name] = []
-    devices: list[PciId] = []
+    families: list[Name] = field(default_factory=list)
+    devices: list[PciId] = field(default_factory=list)
     least: int = 1
     module: Name | None = None
     kernel: Specifiers | None = None
@@ -61,9 +61,9 @@ class When(Strict):
     guc: Specifiers | None = None
     toolkit: Specifiers | None = None
     bundle: bool | None = None
-    distributions: dict[Name, Specifiers] = {}
-    environment: dict[Text, Text] = {}
-    unless: dict[Text, Text] = {}
+    distributions: dict[Name, Specifiers] = field(default_factory=dict)
+    environment: dict[Text, Text] = field(default_factory=dict)
+    unless: dict[Text, Text] = field(default_factory=dict)
     wsl: bool | None = None
     small_bar: bool | None = None
     stock: bool | None = None
@@ -73,6 +73,7 @@ class When(Strict):
     other: Text | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class KnownBad(Sourced):
     """One combination. `since` is the day on which it was first reported, `until` when a version without it came out.
 
@@ -91,14 +92,15 @@ class KnownBad(Sourced):
     workaround: Text
     stops: bool = False
     firm: bool = False
-    says: list[Text] = []
-    about: list[Text] = []
+    says: list[Text] = field(default_factory=list)
+    about: list[Text] = field(default_factory=list)
     when: When | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class _BadFile(Strict):
     collected: dt.date
-    bad: list[KnownBad] = Field(min_length=1)
+    bad: Annotated[list[KnownBad], Limits(min_length=1)]
 
 
 def parse_known_bad(text: str, origin: str = "known_bad.toml") -> tuple[KnownBad, ...]:

@@ -7,7 +7,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.machine.facts import Accelerator, Conflict
+from xpusetup.machine.environments import Conflict  # noqa: TC001 - pydantic reads it
+from xpusetup.machine.facts import Accelerator
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator

@@ -7,11 +7,10 @@ of packaging drivers.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
 
@@ -27,19 +26,22 @@ ROLLING = "rolling"
 Argv = list[Text]
 
 
+@dataclass(frozen=True, kw_only=True)
 class FirstKernel(Sourced):
     """The first kernel that knows a platform, and those that distributions prepared for it before."""
 
     first: VersionText
-    by_distribution: dict[Name, VersionText] = {}
+    by_distribution: dict[Name, VersionText] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class FirstRelease(Sourced):
     """The first release of PyTorch that documents a platform."""
 
     first: VersionText
 
 
+@dataclass(frozen=True, kw_only=True)
 class KeptToolkits(Sourced):
     """The versions of oneAPI that are kept up for a platform, and why only these."""
 
@@ -47,6 +49,7 @@ class KeptToolkits(Sourced):
     why: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Platform(Sourced):
     """GPU families that need the same. `too_old` are user-mode drivers that do not know it.
 
@@ -55,32 +58,34 @@ class Platform(Sourced):
     """
 
     name: Text
-    families: list[Name] = []
-    devices: list[PciId] = []
+    families: list[Name] = field(default_factory=list)
+    devices: list[PciId] = field(default_factory=list)
     line: Line
     drivers: list[Name]
     undocumented: Text = ""
-    too_old: list[VersionText] = []
+    too_old: list[VersionText] = field(default_factory=list)
     kernel: FirstKernel | None = None
     release: FirstRelease | None = None
     toolkits: KeptToolkits | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
 class Elsewhere(Sourced):
     """Accelerators for which something else than a profile of ours is the shortest way.
 
     `plugin` is the distribution that brings torch to them, `prove` what Python shows with it.
     """
 
-    families: list[Name] = Field(min_length=1)
+    families: Annotated[list[Name], Limits(min_length=1)]
     route: Route
     title: Text
-    commands: list[Text] = []
+    commands: list[Text] = field(default_factory=list)
     plugin: Text = ""
     prove: Text = ""
     why: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Needs(Sourced):
     """A distribution that asks for releases of torch."""
 
@@ -90,6 +95,7 @@ class Needs(Sourced):
     why: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Installer(Strict):
     """An installer of oneAPI that needs neither root nor a repository, nor a network once it is there."""
 
@@ -102,14 +108,15 @@ class Installer(Strict):
         return self.url.rsplit("/", 1)[-1]
 
 
+@dataclass(frozen=True, kw_only=True)
 class PlatformTable(Strict):
     """data/platforms.toml, with the day on which it was collected."""
 
     collected: dt.date
     platform: list[Platform]
-    elsewhere: list[Elsewhere] = []
-    needs: list[Needs] = []
-    installer: list[Installer] = []
+    elsewhere: list[Elsewhere] = field(default_factory=list)
+    needs: list[Needs] = field(default_factory=list)
+    installer: list[Installer] = field(default_factory=list)
 
     def of_family(self, family: str) -> Platform | None:
         """Give the platform of a GPU family."""
@@ -128,29 +135,32 @@ class PlatformTable(Strict):
         return next((each for each in self.elsewhere if family in each.families), None)
 
 
+@dataclass(frozen=True, kw_only=True)
 class KernelPackages(Sourced):
     """A newer kernel: what makes it known, the package manager's options, the packages, the version at least."""
 
     version: VersionText
-    prepare: list[Argv] = []
-    options: list[Text] = []
-    packages: list[Operand] = Field(min_length=1)
+    prepare: list[Argv] = field(default_factory=list)
+    options: list[Text] = field(default_factory=list)
+    packages: Annotated[list[Operand], Limits(min_length=1)]
 
 
+@dataclass(frozen=True, kw_only=True)
 class DriverPackages(Strict):
     """One line of drivers on one distribution; `prepare` is empty where the distribution itself has them.
 
     `releases` are those that this line is made for, empty for all of the distribution's.
     """
 
-    prepare: list[Argv] = []
-    releases: list[VersionText] = []
-    headers: list[Operand] = []
-    kernel_driver: list[Operand] = []
-    packages: list[Operand] = Field(min_length=1)
-    build: list[Operand] = []
+    prepare: list[Argv] = field(default_factory=list)
+    releases: list[VersionText] = field(default_factory=list)
+    headers: list[Operand] = field(default_factory=list)
+    kernel_driver: list[Operand] = field(default_factory=list)
+    packages: Annotated[list[Operand], Limits(min_length=1)]
+    build: list[Operand] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Distribution(Sourced):
     """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all.
 
@@ -163,14 +173,15 @@ class Distribution(Sourced):
     family: Name
     version: Text
     manager: Manager
-    releases: list[VersionText] = []
-    also: list[Name] = []
+    releases: list[VersionText] = field(default_factory=list)
+    also: list[Name] = field(default_factory=list)
     alone: bool = False
     drivers_say: Text = ""
     kernel: KernelPackages | None = None
-    drivers: dict[Line, DriverPackages] = {}
+    drivers: dict[Line, DriverPackages] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, kw_only=True)
 class DistributionTable(Strict):
     """data/distributions.toml, with the day on which it was collected."""
 

@@ -6,7 +6,7 @@ import datetime as dt
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from xpusetup.base.errors import XpuError
 from xpusetup.machine import (
@@ -83,7 +83,8 @@ def probe(sections: Iterable[Section] = EVERYTHING, about: Ask | None = None) ->
         tasks = {section: pool.submit(_guarded, section, probes, notes) for section in sections}
         seen = {section: task.result() for section, task in tasks.items()}
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    return Facts.model_validate({"schema": 1, "taken": taken, **seen, "notes": dict(sorted(notes.items()))})
+    found: dict[str, Any] = {str(section): told for section, told in seen.items()}
+    return Facts(taken=taken, **found, notes=dict(sorted(notes.items())))
 
 
 def _probes(sysroot: Sysroot, about: Ask, notes: Notes) -> Mapping[Section, Callable[[], object]]:

@@ -8,8 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
+from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.machine.accelerators import Extensions, Presence
 from xpusetup.system import files
@@ -96,8 +95,8 @@ def probe_extensions(python: str, *, check: bool, patience: float) -> Extensions
             f"the extensions of {python} were not tried to their end: {last}", fix="--patience SECONDS"
         )
     try:
-        return Extensions.model_validate(json.loads(output.out.strip().splitlines()[-1]))
-    except (IndexError, ValueError, ValidationError) as error:
+        return read_as(Extensions, json.loads(output.out.strip().splitlines()[-1]))
+    except (IndexError, ValueError) as error:
         fix = "name an environment whose Python runs: --into DIR"
         raise NotReadyError(f"{python} does not say what is installed: {last or 'nothing'}", fix=fix) from error
 

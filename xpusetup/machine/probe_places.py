@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from xpusetup.base.text import without_credentials
-from xpusetup.machine.facts import Cache, Container, Network, Tree
+from xpusetup.machine.environments import Tree
+from xpusetup.machine.facts import Cache, Container, Network
 from xpusetup.machine.parsers import parse_pip_settings, parse_redirects
 from xpusetup.system.files import read_text
 from xpusetup.system.process import TIMEOUT_S, run_process
@@ -110,7 +111,7 @@ SUBMODULE = re.compile(r"^\s*path\s*=\s*(\S+)", re.MULTILINE)
 
 def probe_container(sysroot: Sysroot) -> Container:
     """Say what this runs in, from the files and variables that each kind leaves."""
-    kind = next((kind for kind, here in _signs(sysroot) if here), "")
+    kind: Kind = next((kind for kind, here in _signs(sysroot) if here), "")
     details = {path: "there" if sysroot.path(path).exists() else "not there" for path in WSL_FILES}
     return Container(kind=kind, details=details if kind == "wsl2" else {})
 

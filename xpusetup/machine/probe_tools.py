@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -229,6 +229,4 @@ def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
     seen = find_through_shell(tuple(settings.toolkit.prelude))
     found = [seen] if seen is not None else []
     searched = [*settings.toolkit.prelude, "$PATH"]
-    return facts.model_copy(
-        update={"toolkits": facts.toolkits.model_copy(update={"found": found, "searched": searched})}
-    )
+    return replace(facts, toolkits=replace(facts.toolkits, found=found, searched=searched))

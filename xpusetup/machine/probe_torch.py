@@ -7,13 +7,12 @@ import os
 import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ValidationError
-
 from xpusetup.base.document import read_as
-from xpusetup.machine.facts import EntryPoint, ImportReport, Torch
+from xpusetup.machine.environments import EntryPoint, ImportReport, Torch
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
@@ -22,7 +21,7 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.machine.facts import Conflict
+    from xpusetup.machine.environments import Conflict
     from xpusetup.system.files import Sysroot
     from xpusetup.system.process import Notes
 
@@ -91,14 +90,11 @@ def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, 
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     seen = _look(prefix, places, sysroot)
     if seen.version is not None or seen.libraries:  # in any other environment nothing of ours can meet
-        seen = seen.model_copy(
-            update={
-                "conflicts": probe_conflicts(prefix, places, sysroot, notes),
-                "misfits": find_misfits(prefix, places),
-            }
+        seen = replace(
+            seen, conflicts=probe_conflicts(prefix, places, sysroot, notes), misfits=find_misfits(prefix, places)
         )
     worth = seen.version is not None and (seen.xpu or seen.entry_points)
-    return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth and imports else seen
+    return replace(seen, report=_import(seen.python, notes)) if worth and imports else seen
 
 
 def _at_hand() -> Iterator[str]:
@@ -207,7 +203,7 @@ def _import(python: str, notes: Notes) -> ImportReport | None:
         return None
     lines = output.out.strip().splitlines()
     try:
-        return ImportReport.model_validate(json.loads(lines[-1]))
-    except (IndexError, ValueError, ValidationError):
+        return read_as(ImportReport, json.loads(lines[-1]))
+    except (IndexError, ValueError):
         last = next(reversed(output.err.strip().splitlines()), "nothing")
         return ImportReport(error=f"import torch ended the process with {output.code}: {last}", seconds=0)

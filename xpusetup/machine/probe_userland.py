@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
+from xpusetup.base.document import read_as
 from xpusetup.machine.facts import LevelZero, Userland
 from xpusetup.machine.parsers import (
     PACKAGES,
@@ -55,7 +54,7 @@ def probe_userland(sysroot: Sysroot, notes: Notes) -> Userland:
         waiting = {name: pool.submit(task) for name, task in tasks.items()}
         seen = {name: task.result() for name, task in waiting.items()}
     packages, broken = _packages(sysroot, notes)
-    return Userland.model_validate({**seen, "packages": packages, "broken": broken, "libraries": libraries})
+    return read_as(Userland, {**seen, "packages": packages, "broken": broken, "libraries": libraries})
 
 
 def _packages(sysroot: Sysroot, notes: Notes) -> tuple[dict[str, str] | None, list[str]]:
@@ -103,8 +102,8 @@ def _climb(libraries: Mapping[str, str] | None, notes: Notes) -> LevelZero | Non
         return None
     lines = output.out.strip().splitlines()
     try:
-        return LevelZero.model_validate({**json.loads(lines[-1]), **_end(output.code)})
-    except (IndexError, ValueError, ValidationError):
+        return read_as(LevelZero, {**json.loads(lines[-1]), **_end(output.code)})
+    except (IndexError, ValueError):
         return LevelZero(error=f"it ended with {output.code} before it said anything")
 
 

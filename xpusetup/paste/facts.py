@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES
@@ -144,9 +145,7 @@ def facts_from_paste(
     notes = {part: NOT_TOLD for part in PARTS if part not in told}
     if "hardware.gpus" in told and got.displays == "vga" and all(gpu.vendor != "8086" for gpu in got.gpus):
         notes["hardware.gpus"] = VGA_ALONE
-    facts = Facts.model_validate(
-        {"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said, "shown": shown}
-    )
+    facts = read_as(Facts, {"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said, "shown": shown})
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
 

@@ -7,12 +7,11 @@ it counts whether it is affirmed or denied in its clause. What follows from whic
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
-from xpusetup.base.values import Name, Strict, Text
+from xpusetup.base.values import Limits, Name, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.paste.system import find_release
 
@@ -22,11 +21,12 @@ if TYPE_CHECKING:
     from xpusetup.paste.lines import Pasted
 
 
+@dataclass(frozen=True, kw_only=True)
 class Saying(Strict):
     """A proposition of which people speak, and the check that it tells of ("fails": the GPU does not work)."""
 
     id: Name
-    tells: Annotated[str, Field(pattern=r"^(?:fails|hangs|[a-z]+\.[a-z_0-9]+)$")]
+    tells: Annotated[str, Limits(pattern=r"^(?:fails|hangs|[a-z]+\.[a-z_0-9]+)$")]
     when: Literal["affirmed", "denied", "compared"]
     says: list[Text]
 
@@ -36,6 +36,7 @@ class Saying(Strict):
         return tuple(re.compile(each, re.IGNORECASE) for each in self.says)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _SaidFile(Strict):
     said: list[Saying]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import Field
-
-from xpusetup.base.values import Name, Strict, Text
+from xpusetup.base.values import Limits, Name, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.facts import Shown
 
@@ -22,6 +21,7 @@ LONGEST = 160
 """As many characters of a line are shown."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Showing(Strict):
     """What one kind of line tells: the check, what else has to be or may not be there, what it means and what mends it.
 
@@ -30,16 +30,16 @@ class Showing(Strict):
     """
 
     id: Name
-    tells: Annotated[str, Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")]
-    says: list[Text] = Field(min_length=1)
-    needs: list[Text] = []
-    unless: list[Text] = []
+    tells: Annotated[str, Limits(pattern=r"^[a-z]+\.[a-z_0-9]+$")]
+    says: Annotated[list[Text], Limits(min_length=1)]
+    needs: list[Text] = field(default_factory=list)
+    unless: list[Text] = field(default_factory=list)
     means: Text
     mend: Text
-    same: list[Text] = []
+    same: list[Text] = field(default_factory=list)
     firm: bool = False
     adds: bool = False
-    commands: list[Text] = []
+    commands: list[Text] = field(default_factory=list)
     source: Text
 
     @cached_property
@@ -57,6 +57,7 @@ def _compiled(patterns: Iterable[str]) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(each, re.IGNORECASE | re.MULTILINE) for each in patterns)
 
 
+@dataclass(frozen=True, kw_only=True)
 class _ShownFile(Strict):
     shown: list[Showing]
 

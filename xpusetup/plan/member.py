@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from xpusetup.base.document import to_table
 from xpusetup.base.model import Step
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def make_proof(context: Context, part: SourceComponent | WheelComponent, after: 
     if part.member is None or part.member.proof is None:
         return
     result = f"{context.layout.results}/{part.name}.proof.json"
-    proof = part.member.proof.model_dump(mode="json")
+    proof = to_table(part.member.proof)
     options = (
         *("--member", part.name, "--distribution", part.distribution),
         *("--had", "built" if part.kind == "source" else "installed"),

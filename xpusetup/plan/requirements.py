@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from packaging.requirements import Requirement
 
 from xpusetup import __version__
+from xpusetup.base.document import to_table
 from xpusetup.base.model import ROOT
 from xpusetup.base.text import hide
 from xpusetup.base.values import PACKAGED
@@ -94,7 +95,7 @@ ABOUT = "helpers/about.json"
 
 def render_about(profile: Profile, facts: str = "") -> str:
     """Give the file: name and sha256 of the profile, where its sources are from, the sha256 of the machine's facts."""
-    resolved = profile.model_dump(by_alias=True, mode="json")
+    resolved = to_table(profile)
     sources = [part for part in profile.components if part.kind == "source"]
     document: dict[str, Any] = {
         "xpusetup": __version__,

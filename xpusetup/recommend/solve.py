@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts, Torch
+    from xpusetup.machine.environments import Torch
+    from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import Needs
     from xpusetup.recommend.answer import After, Note, Task
     from xpusetup.recommend.machine import Card, Known

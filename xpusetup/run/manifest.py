@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xpusetup import __version__
-from xpusetup.base.document import Document, to_json
+from xpusetup.base.document import Document, to_json, to_table
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Wheel
 from xpusetup.plan.context import file_name, patches_of
@@ -127,10 +127,10 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "schema": 1,
         "xpusetup": __version__,
         "profile": profile.name,
-        "pins": [_pin(part) for part in profile.model_dump(by_alias=True, mode="json")["components"]],
+        "pins": [_pin(part) for part in to_table(profile)["components"]],
         "build_requirements": profile.build_requirements.pins,
         "target": asdict(origin.target),
-        "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
+        "facts": to_table(facts) if facts else old.get("facts"),
         "made_by": origin.made_by,
         "own": {name: _own(root, name, folder, own) for name, folder in own.sources},
         "edited": [*origin.edited],

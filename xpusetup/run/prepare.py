@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
-from pydantic import TypeAdapter, ValidationError
 
+from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
@@ -38,6 +38,7 @@ from xpusetup.run.root import (
 )
 from xpusetup.system import files
 from xpusetup.system.environment import variable
+from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -293,7 +294,7 @@ def built_arch(workspace: Workspace) -> tuple[str, ...]:
     """Give the device targets that this root was built for, where they were left to the program."""
     lock = read_lock(Root(workspace.root)) or {}
     target = parse_target(lock.get("target", {}))
-    same = lock.get("profile", {}).get("arch") == workspace.profile.model_dump(by_alias=True, mode="json")["arch"]
+    same = lock.get("profile", {}).get("arch") == to_table(workspace.profile)["arch"]
     asked = lock.get("asked", {})
     chosen = asked.get("arch") or asked.get("settings", {}).get("arch")
     return target.arch if target is not None and same and asked and not chosen else ()
@@ -327,7 +328,7 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     seen = str(read_document(prepared.root / ABOUT).get("facts", ""))  # what the last build saw of this machine
     if prepared.facts is not None:
-        seen = digest(prepared.facts.model_dump(by_alias=True, mode="json"))
+        seen = digest(to_table(prepared.facts))
     helpers = {**helper_files(workspace.profile, seen), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
@@ -393,7 +394,7 @@ def forget_damaged(root: Root) -> list[str]:
 
 def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) -> Target | None:
     lock = read_lock(Root(workspace.root))
-    if lock is None or lock.get("profile") != workspace.profile.model_dump(by_alias=True, mode="json"):
+    if lock is None or lock.get("profile") != to_table(workspace.profile):
         return None
     if lock.get("asked") != json.loads(json.dumps(_asked(workspace, request, purpose))):
         return None
@@ -402,16 +403,16 @@ def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) ->
 
 def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    settings = workspace.settings.model_dump(
-        mode="json", exclude={"network", "scheduler", "module"}
-    )  # may hold a password
+    settings = to_table(workspace.settings)
+    for name in ("network", "scheduler", "module"):
+        del settings[name]  # may hold a password
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
     seen = {
         "command": purpose.command,
         "arch": request.arch,
         "python": workspace.python,
         "settings": settings,
-        "device": workspace.device.model_dump(mode="json"),
+        "device": to_table(workspace.device),
         "oneapi": oneapi,
     }
     return {**seen, **(workspace.asked if workspace.revs else {})}
@@ -425,8 +426,9 @@ def parse_target(values: dict[str, object]) -> Target | None:
         found = values.get("modes")
         modes = tuple(Mode(**_tuples(each)) for each in found) if isinstance(found, list) else ()  # type: ignore[arg-type]
         target = Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
-        return TypeAdapter(Target).validate_python(asdict(target))
-    except (TypeError, AttributeError, ValidationError):
+        told = asdict(target)
+        return keep(Target, json.dumps(told), lambda: read_as(Target, told))
+    except (TypeError, AttributeError, UnfitError):
         return None
 
 

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
+from xpusetup.base.document import UnfitError, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.base.values import PACKAGED
-from xpusetup.config.load import describe
+from xpusetup.config.load import describe, read_profile
 from xpusetup.config.profile import Profile
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
 from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
@@ -237,7 +236,7 @@ def lock_document(
     `known` is what later commands want to know of the root: `named` and `rev`, by which words it was asked for, and
     `steps`, all that the whole profile takes.
     """
-    resolved = profile.model_dump(by_alias=True, mode="json")
+    resolved = to_table(profile)
     own = {"profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
     document = {"schema": 1, **known, **own}
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
@@ -245,7 +244,7 @@ def lock_document(
 
 def write_locked_profile(root: Root, profile: Profile, asked: Mapping[str, object]) -> None:
     """Put another profile into profile.lock.json; the next build aims anew and builds what it says."""
-    document = {**(read_lock(root) or {"schema": 1}), "profile": profile.model_dump(by_alias=True, mode="json")}
+    document = {**(read_lock(root) or {"schema": 1}), "profile": to_table(profile)}
     files.write_text(
         root / "profile.lock.json", json.dumps({**document, "asked": asked}, indent=2, sort_keys=True) + "\n"
     )
@@ -258,8 +257,8 @@ def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | No
     if any(before.get(name) != value for name, value in asked.items()):
         return None
     try:
-        return Profile.model_validate(document["profile"])
-    except ValidationError as error:
+        return read_profile(document["profile"])
+    except UnfitError as error:
         lines = [f"{root / LOCKED}: {line}" for line in describe(error, Profile, document["profile"])]
         fix = f"pin anew: rm {root / LOCKED}, then the same command"
         raise UsageError("\n".join(lines), fix=fix) from error

@@ -216,7 +216,7 @@ def versions_beside(torch: str) -> dict[str, str]:
 
 def _with_device(profile: Profile, path: Path) -> Profile:
     """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
-    return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})
+    return replace(profile, device=str(path.parent.absolute() / Path(profile.device).expanduser()))
 
 
 def is_path(name: str) -> bool:

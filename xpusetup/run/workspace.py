@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import nearest
@@ -303,7 +304,7 @@ def _options(where: Where, name: str) -> str:
 
 
 def _asked(profile: Profile, revs: dict[str, str]) -> dict[str, object]:
-    text = profile.model_dump_json(by_alias=True)
+    text = to_text(profile)
     return {"revs": revs, "base": hashlib.sha256(text.encode()).hexdigest()}
 
 

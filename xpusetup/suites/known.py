@@ -7,11 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
-
+from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest
-from xpusetup.base.values import Strict, Text, Variable, parse_toml
+from xpusetup.base.values import Limits, Strict, Text, Variable, parse_toml
 from xpusetup.verify.fallbacks import Message, log_table
 
 if TYPE_CHECKING:
@@ -179,9 +178,10 @@ def affected_tests(heard: Iterable[HeardMessage]) -> dict[str, list[str]]:
 
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<failed>\d+) \| (?P<passed>\d+) \| (?P<skipped>\d+) \|$", re.MULTILINE)
-Place = Annotated[str, Field(pattern=r"^(\.|[A-Za-z0-9_][A-Za-z0-9_./-]*)$")]
+Place = Annotated[str, Limits(pattern=r"^(\.|[A-Za-z0-9_][A-Za-z0-9_./-]*)$")]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Selection(Strict):
     """A named part of a suite: places, and an expression of pytest's -k."""
 
@@ -190,6 +190,7 @@ class Selection(Strict):
     keyword: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Suite(Strict):
     """A suite of tests. Its words are explained at the top of data/suites.toml."""
 
@@ -202,14 +203,15 @@ class Suite(Strict):
     tag: str = ""
     component: str = ""
     packaged: str = ""
-    full: list[Place] = []
-    entries: list[Place] = []
+    full: list[Place] = field(default_factory=list)
+    entries: list[Place] = field(default_factory=list)
     spec: str = ""
     chooses: bool = False
-    environment: dict[Variable, str] = {}
-    selection: list[Selection] = []
+    environment: dict[Variable, str] = field(default_factory=dict)
+    selection: list[Selection] = field(default_factory=list)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Exclusion(Strict):
     """Places of a suite that are left out with these versions on this device, and why."""
 
@@ -222,6 +224,7 @@ class Exclusion(Strict):
     source: Text
 
 
+@dataclass(frozen=True, kw_only=True)
 class Published(Strict):
     """A table of results as it was published, to the letter."""
 
@@ -243,6 +246,7 @@ class Published(Strict):
         }
 
 
+@dataclass(frozen=True, kw_only=True)
 class Suites(Strict):
     """All of data/suites.toml."""
 
@@ -343,5 +347,5 @@ def is_release(version: str, release: str) -> bool:
 
 
 def parse_suites(text: str) -> Suites:
-    """Read data/suites.toml. Raises pydantic's ValidationError on anything that it does not know."""
-    return Suites.model_validate(parse_toml(text))
+    """Read data/suites.toml. Raises UnfitError on anything that it does not know."""
+    return read_as(Suites, parse_toml(text))

@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
-from pydantic import Field, model_validator
-
-from xpusetup.base.values import Strict, parse_toml
+from xpusetup.base.document import read_as
+from xpusetup.base.values import Limits, Strict, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,6 +23,7 @@ ROW = re.compile(r"^\| `(?P<name>[\w:.]+)` *\| (?P<how>Enabled|Manual) *\|$", re
 SPACE = "aten::"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Published(Strict):
     """A table as it was published: its text to the letter, for which release, and what was run."""
 
@@ -39,16 +39,18 @@ class Published(Strict):
         return ROW.findall(self.markdown)
 
 
+@dataclass(frozen=True, kw_only=True)
 class BuiltIn(Strict):
     """Where a release's built-in list stands, and how many operators it names."""
 
     release: str
-    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    commit: Annotated[str, Limits(pattern=r"^[0-9a-f]{40}$")]
     path: str
     operators: int
     date: str = ""
 
 
+@dataclass(frozen=True, kw_only=True)
 class ReleaseSpan(Strict):
     """Operators that are on the lists of all releases from `first` to `last`."""
 
@@ -57,6 +59,7 @@ class ReleaseSpan(Strict):
     operators: list[str]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Kernel(Strict):
     """Operators that never were on a list, and the first release that has an XPU kernel for them."""
 
@@ -65,6 +68,7 @@ class Kernel(Strict):
     operators: list[str]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Known(Strict):
     """All of data/fallbacks.toml. An operator's name here begins with its `aten::`, in a built-in list it does not."""
 
@@ -74,13 +78,11 @@ class Known(Strict):
     span: list[ReleaseSpan]
     kernel: list[Kernel]
 
-    @model_validator(mode="after")
-    def lists_are_whole(self) -> Known:
+    def __post_init__(self) -> None:
         """Refuse a list that holds more or fewer operators than its file."""
         for one in self.built_in:
             if (found := len(self.names(one.release))) != one.operators:
                 raise ValueError(f"the list of {one.release} has {one.operators} operators, the spans give {found}")
-        return self
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -129,8 +131,8 @@ class Known(Strict):
 
 
 def parse_known(text: str) -> Known:
-    """Read data/fallbacks.toml. Raises pydantic's ValidationError on anything that it does not know."""
-    return Known.model_validate(parse_toml(text))
+    """Read data/fallbacks.toml. Raises UnfitError on anything that it does not know."""
+    return read_as(Known, parse_toml(text))
 
 
 How = Literal["Enabled", "Manual", "Forced", "Silent", "Missing"]
@@ -162,6 +164,7 @@ class Message(NamedTuple):
     backend: str
 
 
+@dataclass(frozen=True, kw_only=True)
 class Pattern(Strict):
     """One wording, as helpers/helperlib/fallbacks/messages.json explains it."""
 
@@ -177,6 +180,7 @@ class Pattern(Strict):
         return re.compile(re.sub(r" (\??)", lambda found: r"\s*" if found[1] else r"\s+", self.pattern))
 
 
+@dataclass(frozen=True, kw_only=True)
 class _PatternFile(Strict):
     about: str
     messages: list[Pattern]
@@ -184,7 +188,7 @@ class _PatternFile(Strict):
 
 def parse_patterns(text: str) -> tuple[Pattern, ...]:
     """Read helpers/helperlib/fallbacks/messages.json."""
-    return tuple(_PatternFile.model_validate(json.loads(text)).messages)
+    return tuple(read_as(_PatternFile, json.loads(text)).messages)
 
 
 def scan(chunks: Iterable[bytes], patterns: tuple[Pattern, ...]) -> Counter[Message]:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 from packaging.utils import canonicalize_name
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from xpusetup.base.values import Strict
 from xpusetup.run.manifest import STATEMENT
 
 if TYPE_CHECKING:
@@ -76,6 +75,12 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
 PREDICATE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 BUILDER = "urn:xpusetup:whoever-ran-the-scripts"
+
+
+class Strict(BaseModel):
+    """No unknown key, no coercion, no change."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, allow_inf_nan=False)
 
 
 class FileDigest(Strict):
