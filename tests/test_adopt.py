@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -30,6 +31,8 @@ PROJECTS = {
     "sources of its own": f'{BARE}\n[tool.uv.sources]\nTorch = {{ index = "mine" }}\nacme = {{ path = "../acme" }}\n',
     "indexes of its own": f'{BARE}\n[[tool.uv.index]]\nname = "mine"\nurl = "https://a.example"\n\n[tool.x]\ny = 1\n',
     "without an end": BARE.rstrip(),
+    "an empty uv table": f"{BARE}\n[tool.uv]\n# nothing yet\n",
+    "sources in a line": f'{BARE}\n[tool.uv]\nsources = {{ torch = {{ index = "a" }} }}\n',
 }
 
 
@@ -100,6 +103,7 @@ def test_what_was_changed_since_stays_when_it_is_taken_back(name: str) -> None:
     text = PROJECTS[name]
     later = uv.adopt_uv(text, KEEPING).replace('name = "p"', 'name = "q"')
     assert tomli.loads(uv.leave_uv(later, text, KEEPING)) == tomli.loads(text.replace('name = "p"', 'name = "q"'))
+    assert uv.leave_uv(f"{later}# the last word\n", text, KEEPING).endswith("# the last word\n")
 
 
 @pytest.mark.parametrize("name", PROJECTS)
@@ -108,9 +112,50 @@ def test_to_adopt_twice_is_to_adopt_once(name: str) -> None:
     assert tomli.loads(uv.adopt_uv(uv.adopt_uv(PROJECTS[name], KEEPING), KEEPING)) == once
 
 
-def test_a_form_in_which_it_cannot_be_taken_back_is_refused() -> None:
+ODD = {
+    "dotted keys": "tool.uv.package = false\n",
+    "one line": '[tool]\nuv = { index = [{ name = "a", url = "b" }] }\n',
+    "one line for all": 'tool = { uv = { sources = { torch = { index = "a" } } } }\n',
+    "a text": '[tool]\nuv = "x"\n',
+    "a list": "[tool]\nuv = [1]\n",
+    "tables": "[[tool.uv]]\nx = 1\n",
+    "tables above": "[[tool]]\nuv = {}\n",
+    "overrides in tables": '[tool.uv]\noverride-dependencies = [{ name = "torch" }]\n',
+    "a text for an index": '[tool.uv]\nindex = "x"\n',
+    "a text for sources": '[tool.uv]\nsources = "x"\n',
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_form_in_which_it_cannot_be_taken_back_is_refused(name: str) -> None:
+    text = f'{ODD[name]}[project]\nname = "p"\n'
     with pytest.raises(UsageError, match="cannot be edited safely"):
-        uv.adopt_uv('tool.uv.package = false\n[project]\nname = "p"\n', KEEPING)
+        uv.adopt_uv(text, KEEPING)
+    with suppress(UsageError):  # nor a traceback where the file was brought into it since
+        uv.leave_uv(text, BARE, KEEPING)
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_line_ends_stay_of_one_kind(name: str) -> None:
+    adopted = uv.adopt_uv(PROJECTS[name].replace("\n", "\r\n"), KEEPING)
+    assert "\n" not in adopted.replace("\r\n", "")
+
+
+@pytest.mark.parametrize(
+    ("line", "refused"),
+    [
+        ("torch==2.13.0", ["torch==2.13.0"]),
+        ("torch >= 2.9 ; python_version >= '3'  # why", []),
+        ("Torch==2.14.1 --hash=sha256:aa", []),
+        ("torch==2.9.0 \\", ["torch==2.9.0"]),
+        ("torch<2 ; sys_platform == 'never'", []),
+        ("triton", ["triton"]),
+        ("-r more.txt", []),
+        ("acme<0", []),
+    ],
+)
+def test_what_pip_will_refuse(line: str, refused: list[str]) -> None:
+    assert pip.find_refused(f"# c\n{line}\n", KEEPING) == refused
 
 
 def test_what_is_outside_is_never_installed() -> None:
@@ -238,6 +283,65 @@ def test_what_uv_would_take_out_is_told(project: Path, venv: Path, tmp_path: Pat
     venv.rename(project / ".venv")
     (note,) = adopt.look(str(project), Where()).data.notes
     assert "uv sync --inexact" in note
+
+
+def test_a_project_that_was_moved_is_given_back_where_it_is(project: Path, venv: Path) -> None:
+    before, own = written(project), written(venv)
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    moved = project.rename(project.with_name("moved"))
+    adopt.apply(adopt.look_back(str(moved)))
+    assert {name.replace("/moved/", "/project/"): data for name, data in written(moved).items()} == before
+    assert written(venv) == own
+    assert not project.exists()
+
+
+def test_links_and_modes_stay(project: Path, venv: Path) -> None:
+    """A file of requirements may hold the password of an index, and may be a link into another folder."""
+    real, private = project / "real.txt", project / "requirements-dev.txt"
+    (project / "requirements.txt").rename(real)
+    (project / "requirements.txt").symlink_to("real.txt")
+    private.write_text("--index-url https://me:secret@host.invalid/\n")
+    private.chmod(0o600)
+    before = written(project)
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    assert (project / "requirements.txt").is_symlink()
+    assert b"-c xpusetup-constraints.txt" in real.read_bytes()
+    for path in (private, project / adopt.RECORD):
+        assert path.stat().st_mode & 0o777 == 0o600
+    adopt.apply(adopt.look_back(str(project)))
+    assert (project / "requirements.txt").is_symlink()
+    assert written(project) == before
+
+
+def test_a_byte_order_mark_stays_the_first(project: Path, venv: Path) -> None:
+    names = ("requirements.txt", "pyproject.toml")
+    for name in names:
+        (project / name).write_bytes(b"\xef\xbb\xbf" + (project / name).read_bytes())
+    before = written(project)
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    for name in names:
+        data = (project / name).read_bytes()
+        assert (data[:3], data.count(b"\xef\xbb\xbf")) == (b"\xef\xbb\xbf", 1)
+        (project / name).write_bytes(data + b"# more\r\n")
+    adopt.apply(adopt.look_back(str(project)))
+    for name, data in written(project).items():
+        assert data.replace(b"\r\n\r\n", b"\r\n") == before[name] + b"# more\r\n"
+
+
+def test_all_or_nothing_is_written(project: Path, venv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = written(project, venv)
+    monkeypatch.setattr("os.access", lambda path, _mode: not str(path).endswith("requirements.txt"))
+    with pytest.raises(NotReadyError, match="cannot write ") as caught:
+        adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    assert caught.value.fix.endswith(f"chmod u+w {project}/requirements.txt")
+    assert written(project, venv) == before
+
+
+def test_a_torch_that_the_project_pins_itself_is_told(project: Path, venv: Path) -> None:
+    (project / "requirements.txt").write_text("torch==2.9.0\n")
+    assert adopt.look(str(project), Where(into=str(venv))).data.notes == [
+        "requirements.txt asks for torch==2.9.0, which pip will refuse beside this torch: change it there"
+    ]
 
 
 def test_what_cannot_be_adopted(project: Path, venv: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
 from xpusetup.system.git import read_tree
-from xpusetup.system.process import Output
+from xpusetup.system.process import Output, run_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,6 +169,26 @@ def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr("xpusetup.system.git.run_process", lambda *_, **__: Output(None, "", "", "git is not there"))
     assert read_tree(tmp_path) is None
+
+
+@pytest.mark.parametrize("program", ["git", "/usr/bin/git", "pip"])
+def test_git_is_asked_about_the_tree_that_is_named(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a hook of git, or where a home is kept in git, variables name another repository: settings alone pass."""
+    seen: dict[str, str] = {}
+
+    def popen(*_: object, env: dict[str, str] | None, **__: object) -> None:
+        seen.update(env or os.environ)
+        raise FileNotFoundError
+
+    given = {"GIT_DIR": "/x", "GIT_WORK_TREE": "/", "GIT_INDEX_FILE": "/i", "GIT_SSL_CAINFO": "/c"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("subprocess.Popen", popen)
+    kept = {"GIT_SSL_CAINFO"} if "git" in program else set(given)
+    for asked in (None, given):
+        seen.clear()
+        assert run_process((program, "status"), seconds=1, env=asked).code is None
+        assert seen.keys() & given.keys() == kept
 
 
 def test_rows_of_a_plan_name_real_places() -> None:

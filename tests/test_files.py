@@ -37,6 +37,42 @@ def test_the_same_text_is_left_alone(tmp_path: Path) -> None:
     assert path.stat().st_ino != before.st_ino
 
 
+def test_line_ends_are_part_of_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"a\r\n")
+    files.write_text(path, "a\n")
+    assert path.read_bytes() == b"a\n"
+
+
+def test_a_file_of_somebody_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o600)
+    link.symlink_to("real")
+    files.write_text(link, "new", theirs=True)
+    assert (link.is_symlink(), real.read_text(), real.stat().st_mode & 0o777) == (True, "new", 0o600)
+    files.write_text(tmp_path / "fresh", "x", theirs=True)
+    assert (tmp_path / "fresh").stat().st_mode & 0o777 == 0o644
+
+
+def test_what_is_no_file_is_written_into_and_stays(tmp_path: Path) -> None:
+    """As `-o /dev/stdout` and `-o >(gzip)`: it was read first, which waits for ever, and then replaced."""
+    (tmp_path / "pipe").mkdir()
+    os.mkfifo(tmp_path / "pipe/fifo")
+    reader = os.open(tmp_path / "pipe/fifo", os.O_RDONLY | os.O_NONBLOCK)
+    files.write_text(tmp_path / "pipe/fifo", "text")
+    assert os.read(reader, 99) == b"text"
+    assert [path.is_fifo() for path in (tmp_path / "pipe").iterdir()] == [True]
+    os.close(reader)
+    reader, writer = os.pipe()
+    files.write_text(Path(f"/dev/fd/{writer}"), "more")
+    assert os.read(reader, 99) == b"more"
+    os.close(reader)
+    os.close(writer)
+    files.write_text(Path("/dev/null"), "x")
+    assert Path("/dev/null").is_char_device()
+
+
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x"
     files.write_text(path, "old")

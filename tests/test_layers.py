@@ -53,7 +53,7 @@ EFFECTS = (
     "bundle.without_network",
 )
 """Modules that start processes, reach the network, read clocks and the environment."""
-EFFECTS_ONLY = {"subprocess", "time", "git", "psutil", "distro", "socket", "os.environ", "os.getenv", "os.environb"}
+EFFECTS_ONLY = {"subprocess", "time", "psutil", "distro", "socket", "os.environ", "os.getenv", "os.environb"}
 SCREENS = ("ui", "ui.*", "cli", "cli.*")
 SCREENS_ONLY = {"rich", "typer"}
 

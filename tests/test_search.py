@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import nullcontext
+from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
 import pytest
 
+from data import screens
 from xpusetup.base.document import to_json
-from xpusetup.bisect.search import Answer, Trial, Verdict, decide, history, judge, parse_trial
-from xpusetup.commands.bisect import Notebook
+from xpusetup.base.errors import WorkFailedError
+from xpusetup.base.model import Step
+from xpusetup.bisect.io import Notebook
+from xpusetup.bisect.search import Answer, Trial, Verdict, bounds, decide, history, judge, parse_trial
+from xpusetup.commands.bisect import _hold_commit
+from xpusetup.commands.explain import FullDisk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,14 +84,68 @@ def test_a_trial_is_read_back() -> None:
     assert parse_trial({"rev": "a", "verdict": "maybe"}) is None
 
 
-def test_a_notebook_is_of_one_search(tmp_path: Path) -> None:
+def test_a_notebook_is_of_one_command(tmp_path: Path) -> None:
     path = tmp_path / "results/bisect.json"
-    Notebook(path, {"good": "1"}).add("torch", TRIAL)
-    again = Notebook(path, {"good": "1"})
+    Notebook(path, {"command": "1"}).add("torch", TRIAL)
+    again = Notebook(path, {"command": "1"})
     assert (again.trials("torch"), again.verdicts("torch")) == ([TRIAL], {TRIAL.rev: "skip"})
     assert (again.find("torch", TRIAL.rev), again.find("torch", "b")) == (TRIAL, None)
     again.add("torch", TRIAL)
     assert len(again.trials("torch")) == 1
-    assert Notebook(path, {"good": "2"}).trials("torch") == []
+    assert Notebook(path, {"command": "2"}).trials("torch") == []
     path.write_text("{")
-    assert Notebook(path, {"good": "1"}).trials("torch") == []
+    assert Notebook(path, {"command": "1"}).trials("torch") == []
+
+
+def test_a_mistyped_command_loses_no_trial(tmp_path: Path) -> None:
+    path = tmp_path / "results/bisect.json"
+    Notebook(path, {"command": "python t.py"}).add("torch", TRIAL)
+    Notebook(path, {"command": "pyhton t.py"}).add("torch", replace(TRIAL, rev="b" * 40))
+    assert Notebook(path, {"command": "python t.py"}).trials("torch") == [TRIAL]
+
+
+@pytest.mark.parametrize(
+    ("ends", "tried", "found"),
+    [
+        ("0z", {}, (["0"], "z")),
+        ("0z", {"d": "good", "m": "bad", "q": "bad"}, (["0", "d"], "m")),
+        ("0z", {"d": "skip", "m": "skip"}, (["0"], "z")),
+        ("gz", {"d": "bad", "m": "bad"}, (["g"], "m")),  # of another search: it broke before, too
+        ("0k", {"d": "bad", "m": "good", "q": "bad"}, (["0"], "d")),
+        ("0z", {"d": "bad", "m": "good", "q": "bad"}, (["0", "m"], "q")),
+        ("0z", {"?": "good"}, (["0"], "z")),
+    ],
+)
+def test_trials_of_another_search_count(ends: str, tried: dict[str, Verdict], found: tuple[list[str], str]) -> None:
+    def precedes(one: str, other: str) -> bool:
+        return "?" not in one + other and one <= other
+
+    assert bounds(ends[0], ends[1], tried, precedes) == found
+
+
+BUILD, FETCH, VENV = (
+    Step(id="torch.build", title="", run=(), component="torch", needs=("compiler",)),
+    Step(id="torch.fetch", title="", run=(), component="torch", needs=("network",)),
+    Step(id="venv", title="", run=()),
+)
+DISK = FullDisk(path="/r", free=0, total=9, files=9, says="", lacks=None)
+
+
+@pytest.mark.parametrize(
+    ("step", "causes", "full", "tells"),
+    [
+        (BUILD, [], [], True),
+        (BUILD, ["compile.header_missing"], [], True),
+        (BUILD, ["compile.oom_kill"], [], False),
+        (BUILD, [], [DISK], False),
+        (FETCH, [], [], False),
+        (VENV, [], [], False),
+    ],
+)
+def test_what_is_no_fault_of_a_commit_is_no_verdict(
+    step: Step, causes: list[str], full: list[FullDisk], tells: bool
+) -> None:
+    assert screens.FAILED.failure is not None
+    found = [replace(screens.CAUSES[0], id=name) for name in causes]
+    with nullcontext() if tells else pytest.raises(WorkFailedError, match="no verdict on aaaaaaaaa"):
+        _hold_commit("a" * 40, replace(screens.FAILED.failure, causes=found, full=full), step)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TOP = Path(__file__).parents[1]
-HEAVY = {"asyncio", "concurrent", "distro", "git", "jinja2", "psutil", "rich.progress", "rich.table", "rich.live"}
+HEAVY = {"asyncio", "concurrent", "distro", "jinja2", "psutil", "rich.progress", "rich.table", "rich.live"}
 """What no short command needs before it knows that it does."""
 MACHINE = ("xpusetup.doctor", "xpusetup.machine.facts", "xpusetup.machine.probe", "xpusetup.recommend")
 """What looks at a machine and judges it: a build that is done does neither."""

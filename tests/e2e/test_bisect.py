@@ -131,7 +131,9 @@ def test_where_no_build_can_tell(tiny: Tiny, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "text"),
     [
-        (("--good", "HEAD_", "--bad", "FIRST", "--", "true"), 2, "is not before"),
+        (("--good", "HEAD_", "--bad", "FIRST", "--", "true"), 2, "swap them: --good "),
+        (("--good", "HEAD_", "--bad", "HEAD_", "--", "true"), 2, "are one commit of tiny"),
+        (("--good", "2026-05-09", "--bad", "2026-05-01", "--", "true"), 2, "swap them: --good 2026-05-01"),
         (("--good", "FIRST", "--bad", "HEAD_"), 2, "bisect needs a command"),
         (("--good", "nosuch", "--bad", "HEAD_", "--", "true"), 2, "has no tag or branch 'nosuch'"),
         pytest.param(
@@ -151,6 +153,24 @@ def test_refused(tiny: Tiny, tmp_path: Path, words: tuple[str, ...], code: int, 
     asked = ["--component", "tiny", *(names.get(word, word) for word in words)]
     said = xpusetup("bisect", *tiny.options(tmp_path / "root"), *asked, env=tiny.env)
     assert (said.code, text in said.err) == (code, True), said.err
+
+
+@pytest.mark.long
+def test_a_tree_that_was_changed_is_no_verdict_and_a_search_between_others_goes_on(tiny: Tiny, tmp_path: Path) -> None:
+    revs, root = write_history(tiny, CULPRIT, set()), tmp_path / "root"
+    assert xpusetup("build", *tiny.options(root), "--verify", "off", env=tiny.env).code == 0
+    text = (root / "src/tiny/tiny.c").read_text()
+    (root / "src/tiny/tiny.c").write_text(f"{text}// mine\n")
+    test = ("--", "python", "-c", TEST)
+    said = xpusetup(*bisect(tiny, root, revs, *test), env=tiny.env)
+    assert (said.code, "tiny.fetch failed, which is no verdict on" in said.err) == (1, True), said.err
+    assert not (root / "results/bisect.json").exists()
+    (root / "src/tiny/tiny.c").write_text(text)
+    found = xpusetup(*bisect(tiny, root, revs, "--json", *test), env=tiny.env).result
+    assert xpusetup(*bisect(tiny, root, revs, "--", "no-such-command"), env=tiny.env).code == 1  # mistyped
+    nearer = ("--good", revs[CULPRIT - 1], "--bad", revs[-2], "--component", "tiny", "--json", *test)
+    again = xpusetup("bisect", *tiny.options(root), *nearer, env=tiny.env).result
+    assert (again["culprit"], again["trials"]) == (found["culprit"], found["trials"])
 
 
 CPP = '\nextern "C" const char *state_of_kernel() {{ return "{0}"; }}\n'

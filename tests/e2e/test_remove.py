@@ -33,7 +33,9 @@ def test_a_build_is_removed_when_nobody_needs_it(tmp_path: Path) -> None:
     unasked = xpusetup("remove", "--root", str(root), env=tiny.env)
     assert (unasked.code, unasked.err.splitlines()[-1]) == (2, f"   fix  xpusetup remove --root {root} --yes")
     (root / "src/tiny/tiny.c").write_text("/* mine */\n")
-    told = xpusetup("remove", "--root", str(root), "--yes", "--json", env=tiny.env).result
+    # as in a hook of git, or where a home is kept in git: none of it is about the trees of a build
+    other = {"GIT_DIR": str(tiny.repository / ".git"), "GIT_WORK_TREE": str(tiny.repository)}
+    told = xpusetup("remove", "--root", str(root), "--yes", "--json", env={**tiny.env, **other}).result
     assert told["left"] == [{"path": str(root / "src/tiny"), "why": "tiny.c was changed there"}]
     assert [str(path.relative_to(root)) for path in (*root.iterdir(), *(root / "src").iterdir())] == ["src", "src/tiny"]
 

@@ -7,6 +7,9 @@ import re
 from posixpath import dirname
 from typing import TYPE_CHECKING
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +19,8 @@ CONSTRAINTS = "xpusetup-constraints.txt"
 MARK = "# torch stays: xpusetup adopt"
 HEAD = f"{MARK}\n# What would replace it is refused; taken back by: xpusetup adopt --undo\n"
 SECTION = re.compile(r"^\s*\[([^\]]+)\]\s*$")
+OPTIONS = re.compile(r"(?:^|\s)(?:#|--|\\$)")
+"""Where a comment, an option of a requirement, or a line that goes on begins."""
 KEY = re.compile(r"^constraint\s*[=:]", re.IGNORECASE)
 
 
@@ -32,6 +37,27 @@ def adopt_requirements(text: str, keeping: Keeping) -> str:
     lines = [f"-c {CONSTRAINTS}", *(f"--find-links {folder}" for folder in folders)]
     lines += [f"--extra-index-url {keeping.index}"] if keeping.index else []
     return "".join(f"{line}  {MARK}{end}" for line in lines) + text
+
+
+def find_refused(text: str, keeping: Keeping) -> list[str]:
+    """Give the requirements of a file that the constraints refuse: another torch, or a Triton that must not come."""
+    found = (_requirement(line) for line in text.splitlines())
+    kept = {one.name: one.version for one in keeping.keeps}
+    return [
+        str(one)
+        for one in found
+        if one is not None
+        and (one.marker is None or one.marker.evaluate())
+        and (name := canonicalize_name(one.name)) in keeping.names
+        and (name not in kept or not one.specifier.contains(kept[name], prereleases=True))
+    ]
+
+
+def _requirement(line: str) -> Requirement | None:
+    try:
+        return Requirement(OPTIONS.split(line, maxsplit=1)[0])
+    except InvalidRequirement:  # an option, a comment, a path
+        return None
 
 
 def leave_requirements(text: str) -> str:
@@ -59,6 +85,12 @@ def adopt_settings(text: str, path: str, others: Sequence[str]) -> str:
 def leave_settings(text: str, path: str) -> str:
     """Take the file of constraints out of pip.conf again."""
     return re.sub(rf"[ \t]+{re.escape(path)}(?=\s|$)", "", text)
+
+
+def find_ours(settings: str) -> str:
+    """Give the path by which pip.conf names our file of constraints: the project may have been moved since."""
+    named = (name for names in read_constraints(settings).values() for name in names)
+    return next((name for name in named if name.endswith(f"/{CONSTRAINTS}")), CONSTRAINTS)
 
 
 def _line_in_install(lines: Sequence[str], wanted: re.Pattern[str]) -> int | None:

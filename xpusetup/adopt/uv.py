@@ -13,6 +13,7 @@ import tomlkit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Comment
 
 from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 OVERRIDES = "override-dependencies"
+ODD = (LookupError, TypeError, AttributeError, ValueError, TOMLKitError, UsageError)
+"""What tomlkit and we raise where something is no table, or is written in pieces of which tomlkit loses count."""
+UNSAFE = "is written in a form that cannot be edited safely"
 HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
 """The head of a table that holds tables alone: none is needed, and tomlkit leaves the one that held more."""
 
@@ -28,7 +32,8 @@ HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
 def is_project(text: str) -> bool:
     """Say whether uv manages what this file describes."""
     document = _parse(text).unwrap()
-    return "project" in document or "uv" in document.get("tool", {})
+    tool = document.get("tool", {})
+    return "project" in document or (isinstance(tool, dict) and "uv" in tool)
 
 
 def adopt_uv(text: str, keeping: Keeping) -> str:
@@ -36,16 +41,16 @@ def adopt_uv(text: str, keeping: Keeping) -> str:
 
     Raises UsageError for a file in a form in which that cannot be taken back out of it.
     """
-    found = _adopted(text, keeping)
+    there = _parse(text).unwrap()
     try:
-        same = _parse(leave_uv(found, text, keeping)).unwrap() == _parse(text).unwrap()
-    except (IndexError, KeyError, TOMLKitError):  # of tables that are written in pieces tomlkit loses count
+        found = _adopted(text, keeping)
+        same = _parse(_left(found, text, keeping)).unwrap() == there
+    except ODD:
         same = False
     if not same:
-        message = "tool.uv of pyproject.toml is written in a form that cannot be edited safely"
         fix = "write it as tables, [tool.uv] and [tool.uv.sources], then the same command again"
-        raise UsageError(message, fix=fix)
-    return found
+        raise UsageError(f"tool.uv of pyproject.toml {UNSAFE}", fix=fix)
+    return _with_ends_of(text, found)
 
 
 def _adopted(text: str, keeping: Keeping) -> str:
@@ -72,9 +77,21 @@ def _adopted(text: str, keeping: Keeping) -> str:
 
 
 def leave_uv(text: str, before: str, keeping: Keeping) -> str:
-    """Take it back out of a file that was changed since: what the file had of these names comes back."""
-    document, old = _parse(text), _parse(before).unwrap().get("tool", {}).get("uv", {})
-    uv = document.get("tool", {}).get("uv")
+    """Take it back out of a file that was changed since: what the file had of these names comes back.
+
+    Raises UsageError for a file that was brought into a form in which that cannot be done.
+    """
+    _parse(text)
+    try:
+        return _with_ends_of(text, _left(text, before, keeping))
+    except ODD:
+        fix = "take our lines out by hand (those of torch's names), then the same command again"
+        raise UsageError(f"tool.uv of pyproject.toml {UNSAFE}", fix=fix) from None
+
+
+def _left(text: str, before: str, keeping: Keeping) -> str:
+    document, tool = _parse(text), _parse(before).unwrap().get("tool", {})
+    old, uv = tool.get("uv", {}), document.get("tool", {}).get("uv")
     if uv is None:
         return text
     own = [each for each in old.get(OVERRIDES, ()) if _name_of(each) in keeping.names]
@@ -85,11 +102,18 @@ def leave_uv(text: str, before: str, keeping: Keeping) -> str:
     for name, value in old.get("sources", {}).items():
         if canonicalize_name(name) in keeping.names:
             _table(uv, "sources")[name] = _inline(value)
+    lost: list[str] = []
     if all(each.get("name") != INDEX_NAME for each in old.get("index", ())):
-        _drop_index(uv)
-    _prune(document, uv, old)
-    found = tomlkit.dumps(document)
+        lost += _drop_index(uv)
+    lost += _prune(document, uv, tool)
+    found = "".join((tomlkit.dumps(document), *(f"{comment}\n" for comment in lost)))
     return _checked(found if HEAD.search(before) else HEAD.sub("", found))
+
+
+def _with_ends_of(text: str, found: str) -> str:
+    """Give a text with the line ends of another, where those are all of one kind; tomlkit adds lines with its own."""
+    all_crlf = "\r\n" in text and "\n" not in text.replace("\r\n", "")
+    return found.replace("\r\n", "\n").replace("\n", "\r\n") if all_crlf else found
 
 
 def _parse(text: str) -> tomlkit.TOMLDocument:
@@ -142,21 +166,32 @@ def _drop_alike(table: Any, name: str) -> None:
         del table[each]
 
 
-def _drop_index(uv: Any) -> None:
+def _drop_index(uv: Any) -> list[str]:
+    """Take our index out; gives the comments that somebody put below it, as at the end of the file."""
     there = uv.get("index", [])
     ours = [number for number, one in enumerate(there) if one.get("name") == INDEX_NAME]
+    lost = [comment for number in ours for comment in _comments(there[number])]
     if ours and len(ours) == len(there):
         del uv["index"]
-        return
+        return lost
     for number in reversed(ours):
         del there[number]
+    return lost
 
 
-def _prune(document: Any, uv: Any, old: Any) -> None:
-    """Take empty tables out that were not there before."""
-    if "sources" in uv and not uv["sources"] and "sources" not in old:
+def _prune(document: Any, uv: Any, tool: Any) -> list[str]:
+    """Take empty tables out that were not there before; gives the comments in them."""
+    lost: list[str] = []
+    if "sources" in uv and not uv["sources"] and "sources" not in tool.get("uv", {}):
+        lost += _comments(uv["sources"])
         del uv["sources"]
-    if not uv and not old:
+    if not uv and "uv" not in tool:
+        lost += _comments(uv)
         del document["tool"]["uv"]
         if not document["tool"]:
             del document["tool"]
+    return lost
+
+
+def _comments(table: Any) -> list[str]:
+    return [item.as_string().strip() for _, item in table.value.body if isinstance(item, Comment)]

@@ -1,20 +1,70 @@
-"""The commits of a server without their trees, and one environment for one nightly after the other."""
+"""What was tried, the commits of a server without their trees, and one environment for one nightly after the other."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
+from xpusetup.bisect import search
 from xpusetup.plan.context import file_name
+from xpusetup.run.manifest import read_document
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
+from xpusetup.system.git import ask_git, must_git
 from xpusetup.system.process import Output, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+
+# What a search has tried, in a file: an interrupted one goes on from it.
+
+
+class Notebook:
+    """The trials of one command in one way of building, by the name of what was searched, in their order.
+
+    The file holds those of other commands too: whoever mistypes one loses none.
+    """
+
+    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
+        """Take the file, and what a verdict follows from beside the commit: trials of anything else count for nothing.
+
+        Between which commits is searched is no part of that.
+        """
+        self.path, self._asked = path, dict(asked)
+        searches = read_document(path).get("searches", [])
+        self._others = [each for each in searches if each.get("asked") != self._asked]
+        lines: dict[str, Any] = next(
+            (each.get("trials", {}) for each in searches if each.get("asked") == self._asked), {}
+        )
+        self._trials = {
+            name: [trial for document in documents if (trial := search.parse_trial(document))]
+            for name, documents in lines.items()
+        }
+
+    def trials(self, line: str) -> list[search.Trial]:
+        """Give what was tried."""
+        return list(self._trials.get(line, []))
+
+    def verdicts(self, line: str) -> dict[str, search.Verdict]:
+        """Give what came of each commit."""
+        return {trial.rev: trial.verdict for trial in self.trials(line)}
+
+    def find(self, line: str, rev: str) -> search.Trial | None:
+        """Give the trial of a commit; None where it was not tried."""
+        return next((trial for trial in self.trials(line) if trial.rev == rev), None)
+
+    def add(self, line: str, trial: search.Trial) -> None:
+        """Keep a trial, once."""
+        if self.find(line, trial.rev) is None:
+            self._trials.setdefault(line, []).append(trial)
+            document = to_json({"searches": [*self._others, {"asked": self._asked, "trials": self._trials}]})
+            files.write_text(self.path, json.dumps(document, indent=2) + "\n")
 
 
 # One environment in which one nightly after the other is installed by pip.
@@ -87,7 +137,6 @@ def _last(done: Output) -> str:
 
 HISTORY_TIMEOUT_S = 3600.0
 """Seconds that the history of a large repository may take to come."""
-QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 
 
 @dataclass(frozen=True)
@@ -136,23 +185,11 @@ class Ancestry:
         return Commit(words[0], words[1].split(" ")[0], *words[2:])
 
     def _ask(self, *words: str) -> str | None:
-        done = _call(self.folder, words, self.env)
+        done = ask_git(self.env, "-C", str(self.folder), *words, seconds=HISTORY_TIMEOUT_S)
         return done.out if done.code == 0 else None
 
     def _must(self, *words: str) -> str:
-        return _must(self.address, self.folder, words, self.env)
-
-
-def _call(folder: Path, words: Sequence[str], env: Mapping[str, str]) -> Output:
-    return run_process(("git", "-C", str(folder), *words), seconds=HISTORY_TIMEOUT_S, env={**env, **QUIET})
-
-
-def _must(address: str, folder: Path, words: Sequence[str], env: Mapping[str, str]) -> str:
-    done = _call(folder, words, env)
-    if done.code != 0:
-        last = (done.err.strip().splitlines() or [done.why or "it gave no message"])[-1]
-        raise NotReadyError(f"git cannot read {address}: {last}", fix="look at the network and the address")
-    return done.out
+        return must_git(self.address, self.env, "-C", str(self.folder), *words, seconds=HISTORY_TIMEOUT_S)
 
 
 def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
@@ -164,7 +201,10 @@ def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
 def check_out(address: str, rev: str, folder: Path, env: Mapping[str, str]) -> None:
     """Make a folder of our own be a tree at a commit; what is built from it stays. Raises NotReadyError."""
     folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / ".git").exists():
-        _must(address, folder, ("init", "--quiet"), env)
-    _must(address, folder, ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev), env)
-    _must(address, folder, ("checkout", "--quiet", "--force", "--detach", rev), env)
+    (folder / ".git/index.lock").unlink(missing_ok=True)  # of a checkout that was killed: the search alone is here
+    for words in (
+        ("init", "--quiet"),
+        ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev),
+        ("checkout", "--quiet", "--force", "--detach", rev),
+    ):
+        must_git(address, env, "-C", str(folder), *words, seconds=HISTORY_TIMEOUT_S)

@@ -11,7 +11,7 @@ from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
 
     History = Mapping[str, tuple[str, ...]]
 
@@ -83,6 +83,8 @@ def main_commit(rev: str, subject: str) -> str:
 Verdict = Literal["good", "bad", "skip"]
 SKIPPED = 125
 NO_COMMAND = 126
+UNSTARTED = (NO_COMMAND, 127)
+"""What a shell says of a command that may not be started, or is not there."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +153,19 @@ def _count_before(left: History, untried: Container[str]) -> dict[str, int]:
             if not children[parent]:
                 seen.pop(parent, None)
     return before
+
+
+def bounds(
+    good: str, bad: str, tried: Mapping[str, Verdict], precedes: Callable[[str, str], bool]
+) -> tuple[list[str], str]:
+    """Give the good commits and the first bad one as far as they are known, among those up to the bad one.
+
+    Trials may be of another search: where something broke twice, what is before a good commit is not looked for.
+    """
+    known = [rev for rev, verdict in tried.items() if verdict != "skip" and precedes(rev, bad)]
+    goods = [good, *(rev for rev in known if tried[rev] == "good")]
+    bads = [rev for rev in known if tried[rev] == "bad" and not any(precedes(rev, one) for one in goods)]
+    return goods, next((rev for rev in bads if all(precedes(rev, other) for other in bads)), bad)
 
 
 def parse_trial(document: Mapping[str, Any]) -> Trial | None:

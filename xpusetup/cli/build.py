@@ -124,6 +124,7 @@ def dockerfile(
 
 
 Nightlies = Annotated[str, typer.Option("--nightlies", help="Another index of nightly wheels.", metavar="INDEX")]
+Skip = Annotated[list[str] | None, typer.Option("--skip", help="A commit that is not tried.", metavar="REF")]
 Component = Annotated[
     str,
     typer.Option(
@@ -143,6 +144,7 @@ def bisect(
     bad: Annotated[str, typer.Option("--bad", help="A later one where it does not.", metavar="REF")],
     component: Component = "torch",
     nightlies: Nightlies = "",
+    skip: Skip = None,
     where: options.SourceWhere,
     request: options.ComponentRequest,
     jobs: options.Jobs = 0,
@@ -156,7 +158,8 @@ def bisect(
     """
     from xpusetup.commands import bisect, build
 
-    hunt = bisect.Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
+    ends = {"component": component, "good": good, "bad": bad, "nightlies": nightlies}
+    hunt = bisect.Hunt(**ends, command=tuple(context.args), skip=tuple(skip or ()))
     with told.view() as view:
         how = build.BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
         return bisect.bisect(where.find(), request.read(verify="off"), how, hunt)

@@ -23,7 +23,7 @@ from xpusetup.system import files
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from xpusetup.run.workspace import Where
 
@@ -32,6 +32,10 @@ RECORD = ".xpusetup-adopt.json"
 PROJECT = "pyproject.toml"
 REQUIREMENTS = "requirements*.txt"
 VENVS = (".venv", "venv")
+PRIVATE = 0o600
+"""The record repeats files that may hold the password of an index."""
+BOM = "\ufeff"
+"""With which files begin that were saved on Windows."""
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,10 @@ def look(folder: str, where: Where) -> Adoption:
     if not texts:
         fix = f"name a project: {_line(where, Path('DIR'))}"
         raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix=fix)
-    saved = [Saved(str(path), _text(path, before), text) for path, text in texts.items()]
+    saved = [Saved(_name_in(place, path), _text(path, before), text) for path, text in texts.items()]
     record, told = Record(str(environment), keeping, saved), f"{environment} ({by})"
-    return _adoption(place, {**before, **texts}, record, told, _notes(keeping, own, environment), _line(where, place))
+    notes = [*_notes(keeping, own, environment), *_refusals(texts, keeping)]
+    return _adoption(place, {**before, **texts}, record, told, notes, _line(where, place))
 
 
 def look_back(folder: str) -> Adoption:
@@ -128,17 +133,28 @@ def look_back(folder: str) -> Adoption:
 def apply(found: Adoption) -> Result[Adopted]:
     """Write the files, the record first: what was begun can be taken back."""
     path = found.folder / RECORD
+    changed = [file for file, text in found.texts.items() if _text(file, {}) != text]
+    for file in (*changed, path):  # all or nothing
+        _check_writable(file)
     if found.record is not None:
-        files.write_text(path, json.dumps(asdict(found.record), indent=1) + "\n")
-    for file, text in found.texts.items():
-        if text is None:
+        files.write_text(path, json.dumps(asdict(found.record), indent=1) + "\n", mode=PRIVATE)
+    for file in changed:
+        if (text := found.texts[file]) is None:
             files.remove(file)
         else:
-            files.write_text(file, text)
+            files.write_text(file, text, theirs=True)
     if found.record is None:
         files.remove(path)
     data = asdict(found.data) | {"written": found.record is not None, "undone": found.record is None}
     return Result("adopt", read_as(Adopted, data))
+
+
+def _check_writable(path: Path) -> None:
+    try:
+        files.check_output(path)
+    except NotReadyError as error:
+        fix = f"if it may be changed, the same command after: chmod u+w {shlex.quote(str(path))}"
+        raise NotReadyError(error.message, fix=fix) from None
 
 
 def show(found: Adoption) -> Result[Adopted]:
@@ -245,11 +261,11 @@ def _edits(
     place: Path, keeping: Keeping, environment: Path, before: dict[Path, str | None]
 ) -> Iterator[tuple[Path, str]]:
     text = _text(place / PROJECT, before)
-    if text is not None and uv.is_project(text):
-        yield place / PROJECT, uv.adopt_uv(text, keeping)
+    if text is not None and uv.is_project(text.removeprefix(BOM)):
+        yield place / PROJECT, _behind_bom(text, lambda rest: uv.adopt_uv(rest, keeping))
     requirements = [path for path in sorted(place.glob(REQUIREMENTS)) if path.is_file()]
     for path in requirements:
-        yield path, pip.adopt_requirements(_text(path, before) or "", keeping)
+        yield path, _behind_bom(_text(path, before) or "", lambda rest: pip.adopt_requirements(rest, keeping))
     constraints, settings = place / pip.CONSTRAINTS, environment / "pip.conf"
     told = _text(settings, before) or ""
     ours = (environment / "pyvenv.cfg").exists() and pip.CONSTRAINTS not in told
@@ -257,6 +273,26 @@ def _edits(
         yield constraints, pip.render_constraints(keeping)
     if ours:
         yield settings, pip.adopt_settings(told, str(constraints), _in_force(told))
+
+
+def _behind_bom(text: str, change: Callable[[str], str]) -> str:
+    """Change what stands behind a byte order mark, which has to stay the first of a file."""
+    rest = text.removeprefix(BOM)
+    return f"{BOM if rest != text else ''}{change(rest)}"
+
+
+def _name_in(place: Path, path: Path) -> str:
+    """Give the name of a file for the record: below the project's folder, which may be moved, the rest of its path."""
+    return str(path.relative_to(place)) if path.is_relative_to(place) else str(path)
+
+
+def _refusals(texts: dict[Path, str], keeping: Keeping) -> list[str]:
+    """Say what of the project's own requirements pip refuses from now on."""
+    return [
+        f"{path.name} asks for {', '.join(refused)}, which pip will refuse beside this torch: change it there"
+        for path, text in texts.items()
+        if path.match(REQUIREMENTS) and (refused := pip.find_refused(text, keeping))
+    ]
 
 
 def _text(path: Path, before: dict[Path, str | None]) -> str | None:
@@ -288,7 +324,9 @@ def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
         return {}
     found: dict[Path, tuple[str | None, bool]] = {}
     for one in record.files:
-        path = Path(one.path)
+        path = place / one.path
+        if not path.parent.is_dir():  # an environment that is gone, or of another machine
+            continue
         now = _text(path, {})
         same = now is None or now == one.after
         found[path] = (one.before if same else _left(path, now or "", one, record)), same
@@ -297,12 +335,13 @@ def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
 
 def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:
     if path.name == PROJECT:
-        return uv.leave_uv(now, one.before or "", record.keeping)
+        old = (one.before or "").removeprefix(BOM)
+        return _behind_bom(now, lambda rest: uv.leave_uv(rest, old, record.keeping))
     if path.name == pip.CONSTRAINTS:
         return one.before
     if path.name == "pip.conf":
-        return pip.leave_settings(now, next(each.path for each in record.files if each.path.endswith(pip.CONSTRAINTS)))
-    return pip.leave_requirements(now)
+        return pip.leave_settings(now, pip.find_ours(one.after))
+    return _behind_bom(now, pip.leave_requirements)
 
 
 def _read_record(place: Path) -> Record | None:

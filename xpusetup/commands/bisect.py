@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import json
+import shlex
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
-from xpusetup.base.document import fields_of, to_json
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import Event, FoundRef, Request
 from xpusetup.bisect import search
-from xpusetup.bisect.io import Commit, NightlyEnvironment, check_out, open_ancestry
-from xpusetup.commands.build import BuildOptions, run_purpose
+from xpusetup.bisect.io import Ancestry, Commit, NightlyEnvironment, Notebook, check_out, open_ancestry
+from xpusetup.commands.build import BuildOptions, note, run_purpose
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.profile import SourceComponent, Vendored, find_needed
-from xpusetup.config.request import COMMIT, choose, names_to_ask
+from xpusetup.config.request import COMMIT, choose, names_to_ask, render_request
 from xpusetup.config.settings import make_network
 from xpusetup.plan.install import BUILD
-from xpusetup.run.manifest import read_document
-from xpusetup.run.prepare import preview
+from xpusetup.plan.lanes import lane_of
+from xpusetup.run.lock import hold_lock
+from xpusetup.run.prepare import asking_words, preview
+from xpusetup.run.root import open_root
 from xpusetup.run.workspace import Where, Workspace, open_workspace
-from xpusetup.system import files
 from xpusetup.system.environment import now, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.process import run_logged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
+
+    from xpusetup.base.model import Step
+    from xpusetup.commands.explain import StepFailure
 
 
 # The first half of a search: between two nightly wheels, which need no build, down to two that follow each other.
@@ -61,12 +64,14 @@ class NightlySearch:
 
 
 def names_nightlies(good: str, bad: str) -> bool:
-    """Say whether a search is between nightlies. Raises UsageError where only one of two is."""
+    """Say whether a search is between nightlies. Raises UsageError where only one of two is, and for a wrong order."""
     days = [search.day_of(ref) for ref in (good, bad)]
     if any(days) and not all(days):
         named, other = (good, bad) if days[0] else (bad, good)
         fix = "name two days, as 2026-05-01, or two commits"
         raise UsageError(f"{named} is a nightly and {other} is none", fix=fix)
+    if days[0] > days[1]:
+        raise UsageError(f"{bad} is before {good}", fix=_swap(good, bad))
     return all(days)
 
 
@@ -83,8 +88,9 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
     while True:
         tried = {trial.rev: trial for trial in bench.notebook.trials(NAME)}
         verdicts = bench.notebook.verdicts(NAME)
-        low = max((rev for rev in asked if verdicts.get(rev) == "good"), key=asked.index, default=good.rev)
-        high = min((rev for rev in asked if verdicts.get(rev) == "bad"), key=asked.index, default=bad.rev)
+        high = next((rev for rev in asked if verdicts.get(rev) == "bad"), bad.rev)
+        before = asked[: asked.index(high)]
+        low = next((rev for rev in reversed(before) if verdicts.get(rev) == "good"), good.rev)
         answer = search.decide(search.history(asked, low, high), high, verdicts)
         if not answer.next:
             break
@@ -146,66 +152,32 @@ def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) 
     skipped = search.Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
     if failed or not commit:
         return skipped
-    log = bench.notebook.path.parent.parent / f"logs/bisect.{version}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
-    code = run_logged(bench.hunt.command, env=place.variables(), log=log)
-    verdict = search.judge(code)
-    if verdict is None:
-        message = f"{bench.hunt.command[0]} ended with {code}: that is no verdict"
-        raise WorkFailedError(message, fix=f"look at {log}; the same command goes on where it was")
-    seconds = round(now() - began, 1)
-    return search.Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
+    judged = bench.judge(version, place.variables(), skipped)
+    return replace(judged, seconds=round(now() - began, 1), commit=commit)
 
 
-# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its notebook.
+# Where a search for a commit builds and tries; an interrupted one goes on from its notebook.
 
 
 SHOWN = 9
 PAUSES = "the same command goes on where it was: what was tried is kept"
-
-
-class Notebook:
-    """The trials of one search, by the name of what was searched, in their order."""
-
-    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
-        """Take the file, and what is asked: trials of another search count for nothing."""
-        self.path, self._asked = path, dict(asked)
-        known = read_document(path)
-        lines = known.get("trials", {}) if known.get("asked") == self._asked else {}
-        self._trials = {
-            name: [trial for document in documents if (trial := search.parse_trial(document))]
-            for name, documents in lines.items()
-        }
-
-    def trials(self, line: str) -> list[search.Trial]:
-        """Give what was tried."""
-        return list(self._trials.get(line, []))
-
-    def verdicts(self, line: str) -> dict[str, search.Verdict]:
-        """Give what came of each commit."""
-        return {trial.rev: trial.verdict for trial in self.trials(line)}
-
-    def find(self, line: str, rev: str) -> search.Trial | None:
-        """Give the trial of a commit; None where it was not tried."""
-        return next((trial for trial in self.trials(line) if trial.rev == rev), None)
-
-    def add(self, line: str, trial: search.Trial) -> None:
-        """Keep a trial, once."""
-        if self.find(line, trial.rev) is None:
-            self._trials.setdefault(line, []).append(trial)
-            document = to_json({"asked": self._asked, "trials": self._trials})
-            files.write_text(self.path, json.dumps(document, indent=2) + "\n")
+MACHINE = {"compile.disk_full", "compile.oom_kill", "compile.signal9"}
+"""Causes of a failed build that tell of the machine and nothing of the commit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hunt:
-    """What is looked for: in which component, between which refs or nightlies of which index, by which command."""
+    """What is looked for: in which component, between which refs or nightlies of which index, by which command.
+
+    `skip` are commits that are not tried.
+    """
 
     component: str
     good: str
     bad: str
     command: tuple[str, ...]
     nightlies: str = ""
+    skip: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,7 +200,8 @@ class BisectRun:
         """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""
         workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
         began = now()
-        built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
+        request = replace(self.request, sources=sources)
+        built = run_purpose(workspace, request, self.options, BUILD)
         counts = built.data.cached.values()
         trial = search.Trial(
             rev=rev,
@@ -237,15 +210,35 @@ class BisectRun:
             seconds=round(now() - began, 1),
             cached=(sum(hits for hits, _ in counts), sum(misses for _, misses in counts)),
         )
-        if built.code:
+        if built.data.failure:
+            steps = preview(workspace, request).plan.steps
+            _hold_commit(rev, built.data.failure, next(step for step in steps if step.id == built.data.failed))
             return trial
-        environment = find_built(workspace)
-        log = environment.root / f"logs/bisect.{rev[:SHOWN]}.log"
-        code = run_logged(self.hunt.command, env=run_environment(environment), log=log)
+        return self.judge(rev, run_environment(find_built(workspace)), trial)
+
+    def judge(self, name: str, env: Mapping[str, str], trial: search.Trial) -> search.Trial:
+        """Run the command and give its verdict in a trial. Raises WorkFailedError for none."""
+        log = self.notebook.path.parent.parent / f"logs/bisect.{name[:SHOWN] if COMMIT.fullmatch(name) else name}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        code = run_logged(self.hunt.command, env=env, log=log)
         verdict = search.judge(code)
         if verdict is None:
-            raise WorkFailedError(f"{self.hunt.command[0]} ended with {code}: that is no verdict", fix=PAUSES)
+            told = "it cannot be started there" if code in search.UNSTARTED else f"what it said: {log}"
+            message = f"{self.hunt.command[0]} ended with {code}: that is no verdict"
+            raise WorkFailedError(message, fix=f"{told}; {PAUSES}")
         return replace(trial, verdict=verdict, why=f"exit code {code}")
+
+
+def _hold_commit(rev: str, failure: StepFailure, step: Step) -> None:
+    """Tell a commit that does not build from a build that failed for something else. Raises WorkFailedError.
+
+    What is fetched, and what is no component's, fails for the network, the index, or a tree that was changed here.
+    """
+    machine = failure.full or MACHINE & {cause.id for cause in failure.causes}
+    if step.component and lane_of(step) == "work" and not machine:
+        return
+    fix = f"see why: xpusetup explain {failure.log}; {PAUSES}. To leave this commit out: --skip {rev}"
+    raise WorkFailedError(f"{step.id} failed, which is no verdict on {rev[:SHOWN]}", fix=fix)
 
 
 # bisect: builds commits between a good and a bad one, and names the one that broke a command.
@@ -257,12 +250,18 @@ class BisectRun:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The commits of one repository that are searched."""
+    """The commits of one repository that are searched; of a source inside the component `within` a commit of that."""
 
     name: str
     address: str
     good: str
     bad: str
+    within: str = ""
+
+    @property
+    def kept(self) -> str:
+        """The name of its trials in the notebook."""
+        return f"{self.name} within {self.within}" if self.within else self.name
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -309,22 +308,36 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     env = {**variables(), **make_network(base.settings.network, variables())}
     by_wheels = names_nightlies(hunt.good, hunt.bad)
     good, bad = (ref if by_wheels else _resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
-    asked = {"component": part.name, "good": good, "bad": bad, "command": list(hunt.command)}
+    hunt = replace(hunt, skip=tuple(_resolve(part, ref, env) for ref in hunt.skip))
     only = request.only or (part.name,)
     request = replace(request, verify="off", only=(*find_needed(base.profile.components, only), *only))
-    notebook = Notebook(root / "results/bisect.json", asked)
-    bench = BisectRun(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
-    wheels = search_nightlies(base, bench) if by_wheels else None
-    good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
-    line = Line(name=part.name, address=part.repo, good=good, bad=bad)
-    answer = _search(bench, line, ())
-    inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
-    found = _sum_up(base, bench, _describe(bench, line, answer), inside)
+    open_root(root)
+    with hold_lock(root / "results/bisect.lock", lambda text: options.observe(note(text))):
+        notebook = Notebook(root / "results/bisect.json", _asked(base, own, request, hunt))
+        bench = BisectRun(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
+        wheels = search_nightlies(base, bench) if by_wheels else None
+        good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
+        line = Line(name=part.name, address=part.repo, good=good, bad=bad)
+        answer = _search(bench, line)
+        inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
+        found = _sum_up(base, bench, _describe(bench, line, answer), inside)
     if wheels:
         tried = notebook.trials(NAME)
         nightlies = NightlySearch(good=wheels.good.rev, bad=wheels.bad.rev, index=wheels.index, trials=tried)
         found = replace(found, nightlies=nightlies)
     return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
+
+
+def _asked(base: Workspace, where: Where, request: Request, hunt: Hunt) -> dict[str, Any]:
+    """Give what a verdict follows from beside the commit."""
+    how = [*asking_words(base), *render_request(request), *where.rev]
+    return {
+        "profile": base.profile.name,
+        "component": hunt.component,
+        "command": list(hunt.command),
+        "how": how,
+        "nightlies": hunt.nightlies,
+    }
 
 
 def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
@@ -333,36 +346,72 @@ def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
     return choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), env)).rev
 
 
-def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> search.Answer:
-    """Try commits until one is found. `pinned`: the component's own commit, while a source inside it is searched."""
+def _search(bench: BisectRun, line: Line) -> search.Answer:
+    """Try commits until one is found."""
     graph = open_ancestry(line.address, bench.env)
     bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
     graph.bring(line.good, line.bad)
-    if not graph.precedes(line.good, line.bad):
-        common = graph.common(line.good, line.bad)
-        fix = f"take the last commit that both have, if it is good: --good {common}" if common else "swap them?"
-        raise UsageError(f"{line.good[:SHOWN]} is not before {line.bad[:SHOWN]} in {line.name}", fix=fix)
+    _hold_order(graph, line)
+    _say_kept(bench, line)
     while True:
-        tried = bench.notebook.verdicts(line.name)
-        goods = [line.good, *(rev for rev, verdict in tried.items() if verdict == "good")]
-        bads = [rev for rev, verdict in tried.items() if verdict == "bad"]
-        bad = next((rev for rev in bads if all(graph.precedes(rev, other) for other in bads)), line.bad)
+        tried: dict[str, search.Verdict] = bench.notebook.verdicts(line.kept)
+        tried |= {rev: "skip" for rev in bench.hunt.skip if rev not in {line.good, line.bad}}
+        goods, bad = _bounds(bench, graph, line, tried)
         left = graph.between(bad, goods)
         answer = search.decide(left, bad, tried)
         if not answer.next:
             return answer
         bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
-        trial = _try_commit(bench, line, answer.next, pinned)
-        bench.notebook.add(line.name, trial)
+        trial = _try_commit(bench, line, answer.next)
+        bench.notebook.add(line.kept, trial)
         bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")
 
 
-def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> search.Trial:
-    if not pinned:
+def _hold_order(graph: Ancestry, line: Line) -> None:
+    """Raise UsageError where nothing is between the two, or not in this order."""
+    good, bad = line.good[:SHOWN], line.bad[:SHOWN]
+    if line.good == line.bad:
+        raise UsageError(f"--good and --bad are one commit of {line.name}, {good}", fix="name a later one: --bad REF")
+    if graph.precedes(line.good, line.bad):
+        return
+    if graph.precedes(line.bad, line.good):
+        raise UsageError(f"{bad} is before {good} in {line.name}", fix=_swap(line.good, line.bad))
+    common = graph.common(line.good, line.bad)
+    fix = f"take the last commit that both have, if it is good: --good {common}" if common else "name others"
+    raise UsageError(f"{good} is not before {bad} in {line.name}", fix=fix)
+
+
+def _swap(good: str, bad: str) -> str:
+    turned = "for what mended it, turn the command round too: -- sh -c '! COMMAND'"
+    return f"swap them: --good {bad} --bad {good}; {turned}"
+
+
+def _say_kept(bench: BisectRun, line: Line) -> None:
+    if count := len(bench.notebook.trials(line.kept)):
+        kept = f"{count} {'trial' if count == 1 else 'trials'} of the same command before"
+        bench.say(f"{line.name}: {kept} count too; to try all anew: rm {shlex.quote(str(bench.notebook.path))}")
+
+
+def _bounds(
+    bench: BisectRun, graph: Ancestry, line: Line, tried: Mapping[str, search.Verdict]
+) -> tuple[list[str], str]:
+    """Give the good commits and the first bad one as far as it is known, among those that are searched.
+
+    Raises UsageError where an end was tried, and is not what it is called.
+    """
+    for rev, called in ((line.good, "good"), (line.bad, "bad")):
+        if tried.get(rev, "skip") not in {"skip", called}:
+            fix = f"name another, or try all anew: rm {shlex.quote(str(bench.notebook.path))}"
+            raise UsageError(f"{rev[:SHOWN]} of {line.name} is {tried[rev]}: it was tried before", fix=fix)
+    return search.bounds(line.good, line.bad, tried, graph.precedes)
+
+
+def _try_commit(bench: BisectRun, line: Line, rev: str) -> search.Trial:
+    if not line.within:
         return bench.build_and_try(rev)
     tree = bench.notebook.path.parent / f"bisect/{line.name}"
     check_out(line.address, rev, tree, bench.env)
-    return replace(bench.build_and_try(pinned[0], ((line.name, str(tree)),)), rev=rev)
+    return replace(bench.build_and_try(line.within, ((line.name, str(tree)),)), rev=rev)
 
 
 def _look_inside(bench: BisectRun, line: Line, culprit: str) -> CommitSearch | None:
@@ -372,12 +421,16 @@ def _look_inside(bench: BisectRun, line: Line, culprit: str) -> CommitSearch | N
         old, new = (_pin(bench, item, rev) for rev in (parent, culprit))
         if not (old and new) or old == new:
             continue
-        inner = Line(name=item.name, address=item.repo, good=old, bad=new)
+        inner = Line(name=item.name, address=item.repo, good=old, bad=new, within=culprit)
         bench.say(f"{culprit[:SHOWN]} moves {item.name} from {old[:SHOWN]} to {new[:SHOWN]}: does the old one work?")
-        trial = bench.notebook.find(item.name, old) or _try_commit(bench, inner, old, (culprit,))
-        bench.notebook.add(item.name, trial)
+        trial = bench.notebook.find(inner.kept, old) or _try_commit(bench, inner, old)
+        bench.notebook.add(inner.kept, trial)
         if trial.verdict == "good":
-            return _describe(bench, inner, _search(bench, inner, (culprit,)))
+            try:
+                return _describe(bench, inner, _search(bench, inner))
+            except UsageError as error:  # a pin that moves back, or to another branch
+                bench.say(f"what is between them cannot be searched: {error.message}")
+                return None
         bench.say(f"with the {item.name} of before it is {trial.verdict} too: the commit itself is guilty")
     return None
 
@@ -397,7 +450,7 @@ def _describe(bench: BisectRun, line: Line, answer: search.Answer) -> CommitSear
         bad=line.bad,
         culprit=graph.describe(answer.culprit) if answer.culprit else None,
         suspects=[graph.describe(rev) for rev in answer.suspects],
-        trials=bench.notebook.trials(line.name),
+        trials=bench.notebook.trials(line.kept),
     )
 
 

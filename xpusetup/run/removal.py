@@ -129,6 +129,6 @@ def forget_constraint(settings: Path, ours: str) -> None:
     stream = StringIO()
     found.write(stream)
     if stream.getvalue().strip():
-        files.write_text(settings, stream.getvalue())
+        files.write_text(settings, stream.getvalue(), theirs=True)
     else:
         files.remove(settings)

@@ -327,23 +327,44 @@ def _must_be_file(path: Path) -> None:
         raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
 
 
-def write_text(path: Path, text: str, *, executable: bool = False) -> None:
-    """Write a file whole or not at all; one that holds this text already is left alone."""
-    if read_text(path) == text:
-        return
+def write_text(
+    path: Path, text: str, *, executable: bool = False, theirs: bool = False, mode: int | None = None
+) -> None:
+    """Write a file whole or not at all; one that holds this text already is left alone.
+
+    A pipe, a terminal and what else lies in /dev and /proc is written into and never replaced. `theirs`: somebody's own
+    file is changed, so that a link to it stays a link, and its mode and owner stay.
+    """
     try:
+        if _is_open_elsewhere(path):
+            path.write_text(text, encoding="utf-8", newline="")
+            return
+        if path.is_file() and read_bytes(path) == text.encode():
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_whole(path, text, 0o755 if executable else 0o644)
+        place = Path(os.path.realpath(path)) if theirs else path
+        before = place.stat() if theirs and place.exists() else None
+        _write_whole(place, text, mode or (0o755 if executable else 0o644), before)
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
-def _write_whole(path: Path, text: str, mode: int) -> None:
+def _is_open_elsewhere(path: Path) -> bool:
+    """Say whether what is written goes to somebody who reads it: a pipe, a device, a descriptor by its name."""
+    if not path.exists() or path.is_dir():
+        return False
+    return not path.is_file() or str(path.absolute()).startswith(("/dev/", "/proc/"))
+
+
+def _write_whole(path: Path, text: str, mode: int, before: os.stat_result | None = None) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
             stream.write(text)
-        Path(temporary).chmod(mode)
+        if before is not None:
+            with suppress(OSError):  # only root gives files away
+                os.chown(temporary, before.st_uid, before.st_gid)
+        Path(temporary).chmod(stat.S_IMODE(before.st_mode) if before is not None else mode)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

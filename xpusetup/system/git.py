@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.system.environment import cache_folder
+from xpusetup.system.environment import cache_folder, variables
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    import git
-
     from xpusetup.base.model import FoundRef
+    from xpusetup.system.process import Output
 
 
-QUIET = {"GIT_TERMINAL_PROMPT": "0"}
+QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 TIMEOUT_S = 600
 """Seconds that a server may take over one answer."""
 
@@ -37,7 +35,7 @@ def read_tree(path: Path) -> Tree | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
-    git = ("git", "--no-optional-locks", "-C", str(path))  # GitPython takes longer to import than both take to run
+    git = ("git", "--no-optional-locks", "-C", str(path))
     head = run_process((*git, "rev-parse", "HEAD"), seconds=TIMEOUT_S)
     changes = run_process(
         (*git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"), seconds=TIMEOUT_S
@@ -53,16 +51,16 @@ def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[s
     Gives full name -> commit, annotated tags also peeled (`^{}`). Raises NotReadyError where it cannot be asked.
     """
     asked = [name for full in names for name in (full, f"{full}^{{}}")]
-    found = _parse_refs(_call(repo, env, "ls-remote", "--", repo, *asked)) if asked else {}
+    found = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, *asked)) if asked else {}
     if any(name in found for name in names):
         return found
-    return _parse_refs(_call(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
+    return _parse_refs(must_git(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
 
 
 def list_tags(repo: str, pattern: str, env: Mapping[str, str]) -> dict[str, str]:
     """Ask a server for the commits of the tags that fit a pattern, by the tag. Raises NotReadyError."""
     begin = "refs/tags/"
-    refs = _parse_refs(_call(repo, env, "ls-remote", "--", repo, f"{begin}{pattern}", f"{begin}{pattern}^{{}}"))
+    refs = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, f"{begin}{pattern}", f"{begin}{pattern}^{{}}"))
     whole = [name for name in refs if not name.endswith("^{}")]
     return {name.removeprefix(begin): refs.get(f"{name}^{{}}", refs[name]) for name in whole}
 
@@ -72,21 +70,17 @@ def read_files(repo: str, found: FoundRef, paths: Sequence[str], env: Mapping[st
 
     What was fetched stays in the cache, without the contents of files where the server can leave them out.
     """
-    import git  # noqa: PLC0415 - slow to import, and locks alone ask
-
     folder = cache_folder("trees") / f"{hashlib.sha256(repo.encode()).hexdigest()[:16]}.git"
-    mirror = git.Repo.init(folder, bare=True)
-    with mirror.git.custom_environment(**{**env, **QUIET}):
-        if "origin" not in [remote.name for remote in mirror.remotes]:
-            mirror.create_remote("origin", repo)
-        _bring(mirror, repo, found)
-        return {path: _show(mirror, found.rev, path) for path in paths}
+    must_git(repo, env, "init", "--quiet", "--bare", str(folder))
+    mirror = ("-C", str(folder))
+    if ask_git(env, *mirror, "config", "remote.origin.url").code:
+        must_git(repo, env, *mirror, "remote", "add", "origin", repo)  # contents that were left out come from there
+    _bring(mirror, repo, found, env)
+    return {path: _show(mirror, repo, f"{found.rev}:{path}", env) for path in paths}
 
 
-def _bring(mirror: git.Repo, repo: str, found: FoundRef) -> None:
+def _bring(mirror: Sequence[str], repo: str, found: FoundRef, env: Mapping[str, str]) -> None:
     """Fetch a commit at depth 1; by its ref, then with all branches, where the server refuses plain commits."""
-    import git  # noqa: PLC0415
-
     shallow = ("--depth=1", "--filter=blob:none", "origin")
     ways = [
         (*shallow, found.rev),
@@ -95,46 +89,37 @@ def _bring(mirror: git.Repo, repo: str, found: FoundRef) -> None:
     ]
     words = ""
     for way in ways:
-        if _has(mirror, found.rev):
+        if _has(mirror, found.rev, env):
             return
-        try:
-            mirror.git.fetch(*way, kill_after_timeout=TIMEOUT_S)
-        except git.GitCommandError as error:
-            words = _last(str(error.stderr))
-    if not _has(mirror, found.rev):
+        done = ask_git(env, *mirror, "fetch", "--quiet", *way)
+        words = words if done.code == 0 else _last(done)
+    if not _has(mirror, found.rev, env):
         raise _cannot(repo, words or f"it has no commit {found.rev}")
 
 
-def _has(mirror: git.Repo, rev: str) -> bool:
-    import git  # noqa: PLC0415
-
-    with suppress(git.GitCommandError):
-        mirror.git.cat_file("-e", f"{rev}^{{tree}}")
-        return True
-    return False
+def _has(mirror: Sequence[str], rev: str, env: Mapping[str, str]) -> bool:
+    return ask_git(env, *mirror, "cat-file", "-e", f"{rev}^{{tree}}").code == 0
 
 
-def _show(mirror: git.Repo, rev: str, path: str) -> str | None:
-    import git  # noqa: PLC0415
-
-    if not mirror.git.ls_tree(rev, "--", path):
-        return None
-    try:
-        return str(mirror.git.show(f"{rev}:{path}", kill_after_timeout=TIMEOUT_S))
-    except git.GitCommandError as error:
-        raise _cannot(path, _last(str(error.stderr))) from error
+def _show(mirror: Sequence[str], repo: str, name: str, env: Mapping[str, str]) -> str | None:
+    rev, path = name.split(":", 1)
+    listed = must_git(repo, env, *mirror, "ls-tree", rev, "--", path)
+    return must_git(repo, env, *mirror, "show", name) if listed else None
 
 
-def _call(repo: str, env: Mapping[str, str], *words: str) -> str:
-    try:
-        import git  # noqa: PLC0415 - slow to import, and locks alone ask
-    except ImportError as error:  # which is how GitPython says that there is no git on PATH
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
-    try:
-        done = git.Git().execute(["git", *words], env={**env, **QUIET}, kill_after_timeout=TIMEOUT_S)
-    except git.GitCommandError as error:
-        raise _cannot(repo, _last(str(error.stderr))) from error
-    return str(done)
+def ask_git(env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> Output:
+    """Run git, which asks nobody and knows no repository but the one that is named; `env` goes before the caller's."""
+    return run_process(("git", *words), seconds=seconds, env={**variables(), **env, **QUIET})
+
+
+def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> str:
+    """Give what git prints. Raises NotReadyError, which names what it was asked about, where it fails."""
+    done = ask_git(env, *words, seconds=seconds)
+    if done.code is None and done.why.endswith("is not there"):
+        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present")
+    if done.code != 0:
+        raise _cannot(what, _last(done))
+    return done.out
 
 
 def _cannot(what: str, words: str) -> NotReadyError:
@@ -142,9 +127,11 @@ def _cannot(what: str, words: str) -> NotReadyError:
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)
 
 
-def _last(words: str) -> str:
-    lines = [line.strip(" '") for line in words.splitlines() if line.strip(" '")]
-    return lines[-1].removeprefix("stderr: '") if lines else "it gave no message"
+def _last(done: Output) -> str:
+    """Give the words that matter: what it died of, else its last."""
+    lines = [line.strip() for line in done.err.splitlines() if line.strip()]
+    died = next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), "")
+    return died or (lines[-1] if lines else done.why or "it gave no message")
 
 
 def _parse_refs(text: str) -> dict[str, str]:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
 NOT_THERE = 127
 SIGNALLED = 128
+ELSEWHERE = {
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_IMPLICIT_WORK_TREE"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH", "GIT_SHALLOW_FILE"),
+    *("GIT_GRAFT_FILE", "GIT_NAMESPACE"),
+}
+"""By which git takes another repository for the one that is meant: set in its hooks, by `git rebase --exec`, and by
+those who keep their home in git."""
 KILL_GRACE_S = 1.0
 """Seconds in which the output of a killed process has to end; a child of its own may still hold it open."""
 
@@ -35,7 +42,12 @@ class Output:
 def run_process(
     argv: Sequence[str], *, seconds: float, env: Mapping[str, str] | None = None, cwd: Path | None = None
 ) -> Output:
-    """Run a command for at most `seconds` and give what it said; never raises for what the command does."""
+    """Run a command for at most `seconds` and give what it said; never raises for what the command does.
+
+    A git is about the repository that its words and its folder name, whatever the caller's variables say.
+    """
+    if argv[0].rpartition("/")[2] == "git":
+        env = {name: value for name, value in (os.environ if env is None else env).items() if name not in ELSEWHERE}
     try:
         process = subprocess.Popen(
             argv,

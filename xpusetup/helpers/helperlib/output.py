@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Give the name under which to write a file; it gets its own when that went well, and else nothing of it stays."""
+    """Give the name under which to write a file; it gets its own when that went well, and else nothing of it stays.
+
+    A pipe, a terminal and what else lies in /dev and /proc is written into and never replaced.
+    """
+    if path.exists() and (not path.is_file() or str(path.absolute()).startswith(("/dev/", "/proc/"))):
+        yield path
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:

@@ -140,6 +140,9 @@ def write_constraint(ours: str) -> Path:
         if not settings.has_section("install"):
             settings.add_section("install")
         settings.set("install", "constraint", value)
-        with whole(path) as draft, draft.open("w", encoding="utf-8") as stream:
-            settings.write(stream)
+        with whole(path) as draft:
+            with draft.open("w", encoding="utf-8") as stream:
+                settings.write(stream)
+            if path.exists():
+                draft.chmod(path.stat().st_mode)  # it may hold the password of an index
     return path
