@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.system.files import Sysroot
-from xpusetup.system.memory import Memory, read_limit, read_memory, read_pressure, read_processors
+from xpusetup.system.memory import Memory, read_kills, read_limit, read_memory, read_pressure, read_processors
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,12 @@ def group(root: Path, name: str, *, limit: str, used: int, cached: int = 0) -> N
     (folder / "memory.max").write_text(f"{limit}\n")
     (folder / "memory.current").write_text(f"{used}\n")
     (folder / "memory.stat").write_text(f"anon 1\ninactive_file {cached}\n")
+
+
+def test_how_many_the_kernel_killed(tmp_path: Path) -> None:
+    assert read_kills(write(tmp_path, proc__vmstat="nr_free_pages 1\noom_kill 7\noom_killed 9\n")) == 7
+    assert read_kills(write(tmp_path, proc__vmstat="nr_free_pages 1\n")) is None
+    assert read_kills(Sysroot(str(tmp_path / "none"))) is None
 
 
 def test_a_machine(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +14,12 @@ from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Plan, Request, Step
-from xpusetup.config.request import find_editable, find_patches, find_sources, render_request
+from xpusetup.config.request import find_editable, find_patches, find_sources, read_request, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, RootState, Stamp, make_statuses
+from xpusetup.run.prepare import keep_trees
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,6 +180,78 @@ def test_words_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "a.patch").write_bytes(b"\n")
     with pytest.raises(UsageError, match="is empty"):
         find_patches([f"torch={tmp_path}/a.patch"])
+
+
+def test_what_is_no_tree_is_told_for_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "tree/.git").mkdir(parents=True)
+    for name in ("HEAD", "objects", "refs"):
+        (tmp_path / "bare.git" / name).mkdir(parents=True)
+    cases = {
+        "https://me:secret@example.org/a/b": ("is an address", "git clone --recurse-submodules https://"),
+        "git@example.org:a/b": ("is an address", "git clone --recurse-submodules git@example.org:a/b DIR"),
+        f"{tmp_path}/tree:editble": ("':editble' is nothing", f"--source torch={tmp_path}/tree:editable"),
+        f"{tmp_path}/gone": (f"there is no folder {tmp_path}/gone", "--source torch=DIR"),
+        f"{tmp_path}/bare.git": ("is a bare repository", f"git clone --recurse-submodules {tmp_path}/bare.git DIR"),
+    }
+    for folder, (said, fix) in cases.items():
+        with pytest.raises(UsageError) as raised:
+            find_sources([f"torch={folder}"])
+        assert said in raised.value.message
+        assert fix in raised.value.fix
+        assert "secret" not in f"{raised.value.message} {raised.value.fix}"
+    with pytest.raises(UsageError, match="names torch twice"):
+        find_sources([f"torch={tmp_path}/tree", "torch=pinned"])
+
+
+class Kept:
+    """A root that was last built of a tree of the user's own, and what the next command makes of it."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.folder, self.tree = folder, folder / "tree"
+        (self.tree / ".git").mkdir(parents=True)
+        words = words or ("--source", f"torch={self.tree}:editable")
+        lock = {"schema": 1, "named": "torch-2.14", "rev": [], "words": words, "profile": {"name": "torch-2.14"}}
+        (folder / "root").mkdir()
+        (folder / "root/profile.lock.json").write_text(json.dumps(lock))
+
+    def ask(self, *words: str, **where: Any) -> tuple[Request, str]:
+        place = open_workspace(Where(**{"root": str(self.folder / "root"), "profile": "torch-2.14", **where}))
+        place, request = keep_trees(place, read_request(source=words))
+        return request, "\n".join(place.take_notes)
+
+
+def test_a_root_keeps_to_the_trees_that_it_was_built_of(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    request, said = kept.ask()
+    assert (request.sources, request.editable) == ((("torch", str(kept.tree)),), ("torch",))
+    assert (
+        said == f"torch is of your tree {kept.tree}, as in the last build here; the pinned one: --source torch=pinned"
+    )
+    request, said = kept.ask("torch=pinned")
+    assert (request.sources, request.pinned, said) == ((), ("torch",), "")
+    assert render_request(request) == ("--source", "torch=pinned")
+    (tmp_path / "other/.git").mkdir(parents=True)
+    request, said = kept.ask(f"torch={tmp_path}/other")
+    assert (request.sources, said) == ((("torch", f"{tmp_path}/other"),), "")
+    assert kept.ask(profile="torch-2.13") == (Request(), "")
+    shutil.rmtree(kept.tree)
+    with pytest.raises(UsageError, match=r"the last build in .* was of a tree of your own") as raised:
+        kept.ask()
+    assert f"xpusetup build --profile torch-2.14 --root {tmp_path}/root --source torch=pinned" in raised.value.fix
+
+
+def test_a_root_of_a_profile_says_what_it_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = Kept(tmp_path)
+    (tmp_path / "root").rename(tmp_path / "torch-2.14")
+    monkeypatch.setenv("XPUSETUP_ROOT", str(tmp_path))
+    request, said = kept.ask(root="")
+    assert request.sources == ()
+    assert said.endswith(f"your tree again: --source torch={kept.tree}:editable")
+
+
+def test_what_the_last_build_was_asked_besides_is_named(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, "--set", "torch.DEBUG=1", "--arch", "bmg")
+    assert kept.ask()[1] == "the last build here was with --set torch.DEBUG=1, which this one leaves out"
 
 
 def test_plans_of_two_patches_differ() -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
 
+import pytest
+
 from xpusetup.base.model import Step
+from xpusetup.commands.explain import lacked_memory
+from xpusetup.commands.tuning import NOT_FOR_MEMORY, make_fewer
+from xpusetup.run.root import Root
 from xpusetup.run.step_process import Running
 
 if TYPE_CHECKING:
-    import pytest
+    from pathlib import Path
 
 STEP = Step(id="torch.build", title="torch", run=(("true",),))
 
@@ -60,3 +66,33 @@ def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     one.read_lines()
     clock[0] = 225.0
     assert not one.silent_for(60)
+
+
+KILLED = "c++: fatal error: Killed signal terminated program cc1plus\n"
+EXHAUSTED = "virtual memory exhausted: Cannot allocate memory\n"
+
+
+@pytest.mark.parametrize(
+    ("said", "kills", "peak", "jobs"),
+    [
+        (KILLED, 3, 10, 0),  # the kernel counts none since: somebody else
+        (KILLED, 2, 10, 4),  # it counts one
+        (KILLED, None, 10, 4),  # it does not count
+        (KILLED, 3, 90, 4),  # what earlyoom does where the memory is nearly used up
+        (EXHAUSTED, 3, 10, 4),  # refused, and nobody was killed
+        ("error: no such thing\n", 3, 10, 0),
+    ],
+)
+def test_a_kill_is_for_memory_where_the_kernel_counts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, kills: int | None, peak: int, jobs: int
+) -> None:
+    monkeypatch.setattr("xpusetup.run.step_process.read_kills", lambda: 3)
+    root = Root(tmp_path)
+    log = root.log(STEP.id)
+    log.parent.mkdir()
+    log.write_text(said)
+    one = replace(at_work(BytesIO()), jobs=8, mem_total=100, mem_peak=peak, kills_before=kills)
+    one.step = replace(STEP, needs=("compiler",))
+    assert make_fewer(root)(one) == jobs
+    assert log.read_text() == (f"{said}{NOT_FOR_MEMORY}\n" if said == KILLED and not jobs else said)
+    assert lacked_memory(log) == (jobs > 0)

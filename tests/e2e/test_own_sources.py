@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
@@ -14,6 +16,7 @@ import pytest
 from standins.eras import rules_of, triton_of
 from standins.repository import run_git, write_text
 from standins.upstreams import TRITON, git_environment
+from xpusetup.system.files import package_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,7 +147,7 @@ def test_triton_from_a_tree_of_ones_own(stand: Stand, tmp_path: Path) -> None:
     assert state(triton) == before
     with ZipFile(wheel["path"]) as packed:
         assert "mine = True" in packed.read("triton/__init__.py").decode()
-    (published,) = stand.build(root, "--until", "triton.fetch").result["wheels"]  # and back again
+    (published,) = stand.build(root, "--until", "triton.fetch", "--source", "triton=pinned").result["wheels"]
     assert published["version"] == triton_of("torch-2.14")
     assert [path.name for path in (root / "wheels").glob("*.whl")] == [published["path"].rpartition("/")[2]]
 
@@ -158,8 +161,34 @@ def test_the_fetched_tree_comes_back(stand: Stand, tmp_path: Path) -> None:
     stand.build(root, *until, "--source", f"torch-xpu-ops={ops}").result["ran"]
     assert place.readlink() == ops
     stand.build(root, *until).result["ran"]
+    assert place.readlink() == ops  # who leaves the option out did not ask for another source
+    stand.build(root, *until, "--source", "torch-xpu-ops=pinned").result["ran"]
     assert (place.is_symlink(), run_git(place, "status", "--porcelain", "--untracked-files=no")) == (False, "")
     assert (ops / ".git").is_dir()
+
+
+def test_what_git_does_not_read_is_told_for_the_reason(tmp_path: Path) -> None:
+    def look(tree: Path) -> str:
+        words = (sys.executable, str(package_file("helpers/own_source.py")), "--tree", str(tree))
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    (tmp_path / "outer/tree").mkdir(parents=True)
+    outer, tree = tmp_path / "outer", tmp_path / "outer/tree"
+    run_git(outer, "init", "--quiet")
+    run_git(outer, "commit", "--quiet", "--allow-empty", "--message", "one")
+    run_git(tree, "init", "--quiet")
+    assert "has no commit yet" in look(tree)
+    run_git(tree, "commit", "--quiet", "--allow-empty", "--message", "one")
+    run_git(tree, "worktree", "add", "--quiet", "--detach", str(tmp_path / "work"))
+    for name in ("build/x", "tiny.egg-info/x", "mine.c"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        (tree / name).touch()
+    assert look(tree).endswith("1 file changed\n")
+    (tree / ".git/HEAD").unlink()  # git would take the repository above for it
+    assert f"{tree}/.git is broken" in look(tree)
+    shutil.rmtree(tree)
+    assert f"is a worktree or submodule of {tree}/.git/worktrees/work, which is not there" in look(tmp_path / "work")
 
 
 def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ class Request:
     """What was asked on the command line, as far as it decides what the plan holds.
 
     `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
-    one of them. What is `editable` is installed so from its tree. `target` is what alone ninja builds of a component.
+    one of them. What is `editable` is installed so from its tree; what is `pinned` is no tree any more, whatever its
+    root was last built of. `target` is what alone ninja builds of a component.
     `require_hashes`: nothing comes in that has no published hash.
     """
 
@@ -121,6 +122,7 @@ class Request:
     sources: tuple[tuple[str, str], ...] = ()
     patches: tuple[Patch, ...] = ()
     editable: tuple[str, ...] = ()
+    pinned: tuple[str, ...] = ()
     archives: tuple[str, ...] = ()
     ready: tuple[str, ...] = ()
     target: str = ""

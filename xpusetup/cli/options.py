@@ -93,7 +93,12 @@ Arch = Annotated[str, _offered("--arch", "Device targets to compile for.", "auto
 Set = Annotated[Words, _offered("--set", "A build variable.", "COMPONENT.KEY=VALUE", complete.variables)]
 Source = Annotated[
     Words,
-    _offered("--source", "A checkout of your own; it is never reset.", "COMPONENT=DIR[:editable]", complete.assigned),
+    _offered(
+        "--source",
+        "A checkout of your own; it is never reset.",
+        "COMPONENT=DIR[:editable]|pinned",
+        complete.assigned,
+    ),
 ]
 Patch = Annotated[Words, _offered("--patch", "A patch for a fetched source.", "COMPONENT=FILE", complete.assigned)]
 Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]

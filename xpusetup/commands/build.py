@@ -35,7 +35,15 @@ from xpusetup.plan.install import (
 )
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
-from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
+from xpusetup.run.prepare import (
+    Prepared,
+    find_ready,
+    forget_damaged,
+    forget_replaced,
+    keep_trees,
+    prepare,
+    write_prepared,
+)
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import Outcome, Run, run_plan
 from xpusetup.run.step_process import Watch, keep_samples
@@ -117,6 +125,8 @@ class BuildOptions:
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
     workspace, gap = _enter(where, request, options, "build")
+    if gap is None:
+        workspace, request = keep_trees(workspace, request)
     return run_purpose(workspace, request, options, BUILD if gap else purpose_of_build(workspace.profile), gap)
 
 

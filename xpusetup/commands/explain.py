@@ -41,6 +41,9 @@ AMBIGUOUS = (
     *("kube.crash_loop", "import.load_failed", "rt.cuda_code"),
 )
 """Causes that only say that it fails: the message has many, and it does not tell which."""
+OF_A_KILL = {"compile.oom_kill", "compile.signal9", "link.ld_killed", "rt.killed"}
+REFUSED = re.compile(r"(?i)exhausted|out of memory|bad_alloc|failed to map|no space|oom")
+"""What tells of memory that was refused, or that the kernel wrote itself, among the lines of those."""
 OWN = re.compile(r"^(python|pip)(?= )")
 PAST = re.compile(r"^(?:\w+=\S+ )*(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
@@ -224,6 +227,12 @@ def lacked_memory(log: Path) -> bool:
     """Say whether a step ended because there was too little memory for its jobs, as far as its log tells."""
     causes = explain_chunks(read_log(log), known_signatures(), failed=True).causes
     return bool(causes) and causes[0].signature.memory
+
+
+def tells_of_kill(log: Path) -> bool:
+    """Say whether a log tells that a process was killed, as the kernel does for lack of memory, and anyone may."""
+    causes = explain_chunks(read_log(log), known_signatures(), failed=True).causes
+    return bool(causes) and causes[0].signature.id in OF_A_KILL and REFUSED.search(causes[0].text) is None
 
 
 def _last_lines(log: Path) -> list[str]:

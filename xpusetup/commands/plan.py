@@ -16,7 +16,7 @@ from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.compiler_caches import find_closed
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import Prepared, find_done, find_ready, preview
+from xpusetup.run.prepare import Prepared, find_done, find_ready, keep_trees, preview
 from xpusetup.run.tables import target_costs
 from xpusetup.run.time_left import Estimate, make_estimate
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
@@ -176,7 +176,7 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
     `why` names a package whose place in the plan is to be explained. Raises UsageError for one that is not in it.
     """
     notes: list[str] = []
-    workspace = open_workspace(where)
+    workspace, request = keep_trees(open_workspace(where), request)
     if workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.run.compiler_caches import Launcher, choose_launcher, find_closed, render_launcher
 from xpusetup.run.runner import JOBS
+from xpusetup.system import files
 from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
@@ -104,15 +105,26 @@ def _max_jobs(text: str) -> int:
     return int(text or 0)
 
 
+NOT_FOR_MEMORY = "note: killed, and the kernel counts no kill for lack of memory while this step ran"
+"""What is known of a process that was killed by somebody else; `build.killed_by_other` of the catalogue reads it."""
+
+
 def make_fewer(root: Root) -> Callable[[Running], int]:
-    """Give what says with how many jobs a step that failed is tried again: half as many, where memory was the cause."""
+    """Give what says with how many jobs a step that failed is tried again: half as many, where memory was the cause.
+
+    Where a process was killed and that was not for lack of memory, as the kernel counts, the log is told so.
+    """
 
     def fewer(one: Running) -> int:
-        from xpusetup.commands.explain import lacked_memory  # noqa: PLC0415 - failures only
+        from xpusetup.commands.explain import lacked_memory, tells_of_kill  # noqa: PLC0415 - failures only
         from xpusetup.machine.jobs import fewer_jobs  # noqa: PLC0415 - same
 
+        log = root.log(one.step.id)
+        if not one.mem_stalled and one.was_spared() and tells_of_kill(log):
+            files.append_line(log, NOT_FOR_MEMORY)
+            return 0
         if "compiler" not in one.step.needs or fewer_jobs(one.jobs) == 0:
             return 0
-        return fewer_jobs(one.jobs) if one.mem_stalled or lacked_memory(root.log(one.step.id)) else 0
+        return fewer_jobs(one.jobs) if one.mem_stalled or lacked_memory(log) else 0
 
     return fewer

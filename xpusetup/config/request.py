@@ -174,6 +174,7 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(("--require-hashes",) if request.require_hashes else ()),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
         *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
+        *(word for name in request.pinned for word in ("--source", f"{name}={PINNED}")),
         *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
     )
 
@@ -198,18 +199,36 @@ def _parse_set(text: str) -> tuple[str, str, str]:
 EDITABLE = ":editable"
 """What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
 
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+@[\w.-]+:")
+PINNED = "pinned"
+"""What stands for no tree, but for the commit of the profile; a folder that is called so is written `./pinned`."""
+
 SIGNS = (".git", "setup.py", "pyproject.toml", "CMakeLists.txt", "python/setup.py")
 """What a source tree has one of: the last is Triton's before 3.4."""
 
 
 def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Give name and folder of each source tree. Raises UsageError where there is none."""
-    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
+    pairs = [_split(word, "--source", "DIR") for word in words]
+    names = [name for name, _ in pairs]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise UsageError(f"--source names {twice} twice", fix=f"as in: --source {twice}={dict(pairs)[twice]}")
+    return tuple(_find_source(name, tree.removesuffix(EDITABLE)) for name, tree in pairs if tree != PINNED)
 
 
 def find_editable(words: Sequence[str]) -> tuple[str, ...]:
     """Give the names of the source trees that are to be installed as they lie."""
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
+
+
+def with_sources(request: Request, words: Sequence[str]) -> Request:
+    """Add source trees to a request, as the command line names them. Raises UsageError where there is none."""
+    sources = (*request.sources, *find_sources(words))
+    # unpacked archives are those of which git knows nothing
+    archives = tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
+    pinned = tuple(name for name, _, what in (word.partition("=") for word in words) if what == PINNED)
+    editable = (*request.editable, *find_editable(words))
+    return replace(request, sources=sources, editable=editable, archives=archives, pinned=(*request.pinned, *pinned))
 
 
 def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
@@ -225,11 +244,31 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = check_folder(Path(folder).expanduser().absolute(), f"--source {name}=DIR", there=True)
+    path = Path(folder).expanduser().absolute()
+    if not path.exists():
+        _refuse_words(name, folder, path)
+    check_folder(path, f"--source {name}=DIR", there=True)
+    if not path.exists():
+        raise UsageError(f"there is no folder {path}", fix=f"name another: --source {name}=DIR")
     if not any((path / sign).exists() for sign in SIGNS):
-        why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
-        raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
+        bare = all((path / each).exists() for each in ("HEAD", "objects", "refs"))
+        what = "is a bare repository of git, without files" if bare else "is neither a git checkout nor an unpacked"
+        why = what if bare else f"{what} source archive: it has none of {', '.join(SIGNS)}"
+        clone = f"clone it: git clone --recurse-submodules {path} DIR, and name that: --source {name}=DIR"
+        fix = clone if bare else f"name the folder that has one, or leave --source {name} out"
+        raise UsageError(f"{path} {why}", fix=fix)
     return name, str(path)
+
+
+def _refuse_words(name: str, folder: str, path: Path) -> None:
+    """Raise UsageError for what stands in the place of a folder: an address, or a folder with a word behind it."""
+    if ADDRESS.match(folder):
+        fix = f"git clone --recurse-submodules {hide(folder)} DIR, and then: --source {name}=DIR"
+        raise UsageError(f"--source takes a folder, and {hide(folder)} is an address", fix=fix)
+    before, colon, behind = str(path).rpartition(":")
+    if colon and "/" not in behind and Path(before).is_dir():
+        why = f"{':' + behind!r} is nothing that a tree can be, but {EDITABLE!r}"
+        raise UsageError(why, fix=f"as in: --source {name}={before}{EDITABLE}, or --source {name}={before}")
 
 
 def _find_patch(name: str, file: str) -> Patch:
@@ -271,10 +310,7 @@ def read_request(  # noqa: PLR0913 - one for each option
     asked = replace(asked, require_hashes=require_hashes)
     if not (source or patch):
         return asked
-    asked = replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
-    # unpacked archives are those of which git knows nothing
-    archives = tuple(name for name, folder in asked.sources if not (Path(folder) / ".git").exists())
-    return replace(asked, editable=find_editable(source or ()), archives=archives)
+    return replace(with_sources(asked, source or ()), patches=find_patches(patch or ()))
 
 
 def read_words(words: Sequence[str]) -> Request:
@@ -282,10 +318,7 @@ def read_words(words: Sequence[str]) -> Request:
 
     What only stops a build, or follows it, is left out: `--require-hashes`, `--verify`.
     """
-    given: dict[str, list[str]] = {}
-    rest = iter(word for word in words if word != "--require-hashes")
-    for option, value in zip(rest, rest, strict=False):
-        given.setdefault(option, []).append(value)
+    given = sort_words(words)
     return read_request(
         arch=given.get("--arch", ["auto"])[0],
         variables=given.get("--set"),
@@ -293,3 +326,12 @@ def read_words(words: Sequence[str]) -> Request:
         patch=given.get("--patch"),
         verify="off",
     )
+
+
+def sort_words(words: Sequence[str]) -> dict[str, list[str]]:
+    """Give the values of each option of a request."""
+    given: dict[str, list[str]] = {}
+    rest = iter(word for word in words if word != "--require-hashes")
+    for option, value in zip(rest, rest, strict=False):
+        given.setdefault(option, []).append(value)
+    return given

@@ -6,11 +6,12 @@ import argparse
 import hashlib
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helperlib.env.pins import hash_file
-from helperlib.git.process import FetchError, Git, make_git, say
+from helperlib.git.process import FetchError, Git, last_words, make_git, say
 from helperlib.git.tree import MARK, parse_modules
 from helperlib.output import count, fail, say_summary, write_json, write_text
 
@@ -42,16 +43,45 @@ def run(options: argparse.Namespace, git: Git) -> None:
     if options.archive:
         look_at_archive(options, git)
         return
-    rev = (git.ask("-C", str(tree), "rev-parse", "--verify", "--quiet", "HEAD") or "").strip()
-    if not rev:
-        raise FetchError(f"{tree} is no git tree with a commit", "name a checkout: --source COMPONENT=DIR")
-    changed = (git.ask("-C", str(tree), "status", "--porcelain", "--ignore-submodules=untracked") or "").splitlines()
+    git = replace(git, environment={**git.environment, "GIT_CEILING_DIRECTORIES": str(tree.resolve().parent)})
+    rev = read_commit(tree, git)
+    status = ("status", "--porcelain", "--ignore-submodules=untracked")
+    listed = _ask(tree, git, *status).splitlines()
+    changed = [line for line in listed if not (line.startswith("?? ") and line.endswith(LEFT))]
     if options.link:
         link(tree, options.link)
     if options.out:
         write_json(options.out, {"tree": str(tree), "rev": rev}, indent=None)
     own = f"{count(len(changed), 'file')} changed" if changed else "nothing changed"
     say_summary(f"your own at {rev[:7]}", own)
+
+
+def read_commit(tree: Path, git: Git) -> str:
+    """Give the commit at which a tree stands. Raises FetchError where git does not say it, with its reason."""
+    _ask(tree, git, "rev-parse", "--git-dir")
+    if rev := git.ask("-C", str(tree), "rev-parse", "--verify", "--quiet", "HEAD^{commit}"):
+        return rev.strip()
+    made = f"git -C {tree} add --all && git -C {tree} commit --message mine"
+    raise FetchError(f"{tree} has no commit yet, or lacks it", f"git -C {tree} log -1 says which; a first one: {made}")
+
+
+def _ask(tree: Path, git: Git, *words: str) -> str:
+    """Ask git about a tree. Raises FetchError where it refuses or cannot read it."""
+    heard: list[str] = []
+    said = git.call("-C", str(tree), *words, show=False, hear=lambda line: heard.append(line) is None)
+    if said.code == 0:
+        return said.out
+    why = last_words("\n".join(heard))
+    if "dubious ownership" in why:
+        fix = f"if you trust it, for git runs what it sets: git config --global --add safe.directory {tree}"
+        raise FetchError(f"fatal: {why}: it belongs to another user", fix)
+    fix = f"mend it (git -C {tree} status), or name another: --source COMPONENT=DIR"
+    if "not a git repository" not in why:
+        raise FetchError(f"git cannot read {tree}: {why}", fix)
+    if (tree / ".git").is_file():
+        place = (tree / ".git").read_text(errors="replace").removeprefix("gitdir:").strip()
+        raise FetchError(f"{tree} is a worktree or submodule of {place}, which is not there or broken", fix)
+    raise FetchError(f"{tree}/.git is broken: git does not know it as its own", fix)
 
 
 def look_at_archive(options: argparse.Namespace, git: Git) -> None:
@@ -110,6 +140,8 @@ def aside_of(place: Path) -> Path:
 MODULES = ".gitmodules"
 MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
+LEFT = (*(f" {name}/" for name in MADE), ".egg-info/")
+"""How git lists those, and what setuptools puts beside them, as long as it knows nothing of them."""
 
 
 def hash_sources(folder: Path, names: list[str]) -> tuple[str, int]:

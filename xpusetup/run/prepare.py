@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,10 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import UnfitError, read_as, to_table
-from xpusetup.base.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
-from xpusetup.config.request import render_request
+from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
 from xpusetup.emit.script import render_script
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
@@ -39,6 +40,7 @@ from xpusetup.run.root import (
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.kept import keep
+from xpusetup.system.trust import find_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -109,6 +111,65 @@ def _refuse(
         f"--only {only} needs {part.distribution} {part.version}, and {places}",
         fix=f"build it first, with the same command: {command}",
     )
+
+
+# Trees of the user's own. A root that an option names was made for them: it keeps to those that it was last built of,
+# because the pinned commit in their place costs hours, and whoever left an option out did not ask for that.
+
+
+def keep_trees(workspace: Workspace, request: Request) -> tuple[Workspace, Request]:
+    """Give the request with the trees that its root was last built of, and the workspace with a word on each.
+
+    A tree stays until another, the pinned commit or another revision is asked for. Where the root is that of the
+    profile, they are left, which is said too. What names them has to be trusted as they are. Raises UsageError for a
+    tree that is gone.
+    """
+    with files.noting() as seen:
+        lock = read_lock(Root(workspace.root)) or {}
+    words = lock.get("words")
+    if lock.get("named") != workspace.known["named"] or not isinstance(words, list):
+        return workspace, request
+    before = sort_words([str(word) for word in words])
+    left = {name: tree for name, _, tree in (word.partition("=") for word in before.get("--source", ()))}
+    left = {name: tree for name, tree in left.items() if _is_open(workspace, request, lock, name)}
+    notes = [*workspace.take_notes, *(_say_tree(workspace, name, tree) for name, tree in left.items())]
+    if workspace.root_named and left:
+        for name, tree in left.items():
+            request = _keep(workspace, request, name, tree)
+        workspace = replace(workspace, foreign=(*workspace.foreign, *find_foreign(seen)))
+    now = sort_words(render_request(request))
+    gone = [(option, value) for option in ("--set", "--patch") for value in before.get(option, ())]
+    gone = [(option, value) for option, value in gone if value not in now.get(option, ())]
+    if gone:
+        notes.append(f"the last build here was with {shlex.join(chain(*gone))}, which this one leaves out")
+    return replace(workspace, take_notes=tuple(notes)), request
+
+
+def _is_open(workspace: Workspace, request: Request, lock: Mapping[str, object], name: str) -> bool:
+    """Say whether nothing was asked of a component whose tree the last build had, and the profile still has it."""
+    parts = [part for part in workspace.profile.components if part.kind != "skip"]
+    vendored = (item.name for part in parts if part.kind == "source" for item in part.vendored)
+    revs = workspace.known["rev"] != lock.get("rev") and name in workspace.revs
+    asked = name in {*dict(request.sources), *request.pinned} or revs or workspace.takes.get(name) == "wheel"
+    return not asked and name in {*(part.name for part in parts), *vendored}
+
+
+def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Request:
+    try:
+        return with_sources(request, [f"{name}={tree}"])
+    except UsageError as error:
+        why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
+        pinned = f"xpusetup build {workspace.options} --source {name}={PINNED}"
+        fix = f"name another: --source {name}=DIR; or build the pinned commit: {pinned}"
+        raise UsageError(why, fix=fix) from error
+
+
+def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
+    folder = tree.removesuffix(EDITABLE)
+    if workspace.root_named:
+        return f"{name} is of your tree {folder}, as in the last build here; the pinned one: --source {name}={PINNED}"
+    again = f"your tree again: --source {shlex.quote(f'{name}={tree}')}"
+    return f"{name} is the pinned one, where the last build here was of your tree {folder}; {again}"
 
 
 # From a workspace to a plan: first without looking at the machine, then with it.
@@ -357,8 +418,8 @@ def asking_words(workspace: Workspace) -> tuple[str, ...]:
 
 
 def whole_of(request: Request) -> Request:
-    """Give the request for all of a profile, where only a part of it was asked for."""
-    return replace(request, only=(), until="", target="")
+    """Give the request for all of a profile, where only a part of it was asked for, as its root keeps it."""
+    return replace(request, only=(), until="", target="", pinned=())
 
 
 def forget_replaced(prepared: Prepared) -> list[str]:

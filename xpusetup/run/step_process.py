@@ -19,7 +19,7 @@ from xpusetup.run.time_left import Course
 from xpusetup.system import files
 from xpusetup.system.environment import now
 from xpusetup.system.files import cannot_write
-from xpusetup.system.memory import read_memory, read_pressure
+from xpusetup.system.memory import read_kills, read_memory, read_pressure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 EVERY = 5.0
 """Seconds between two looks: each reads a few small files of the kernel."""
+FULL = 0.8
+"""Share of the memory from which on a service such as earlyoom may have killed for lack of it, or soon would."""
 STANDS_STILL = "it stands still: its processes wait for memory"
 
 
@@ -61,6 +63,7 @@ class Watch:
         compiling = [one for one in running if one.jobs]
         for one in compiling:
             one.mem_peak = max(one.mem_peak, memory.used if memory else 0)
+            one.mem_total = memory.total if memory else 0
         if memory:
             self.keep(memory)
         return [one for one in compiling if one.jobs > 1 and self._lasts(one, pressure, time)]
@@ -122,7 +125,8 @@ class Running:
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
     `jobs` compile at a time, 0 where that is not known; `mem_at_start` and `mem_peak` are the memory in use when it
     began and at most since, `max_rss` its largest process once it has ended, in bytes; `mem_stalled`: it stood still
-    for want of it.
+    for want of it; `mem_total`: the memory there is, 0 where nobody looked; `kills_before`: how many processes the
+    kernel had killed for lack of memory when it began, None where it does not count them.
     `cache` counts what a compiler cache had; `course` is how it came to where it is.
     """
 
@@ -143,6 +147,8 @@ class Running:
     mem_peak: int = 0
     max_rss: int = 0
     mem_stalled: bool = False
+    mem_total: int = 0
+    kills_before: int | None = None
     cache: CacheWatch | None = None
     course: Course = field(default_factory=Course)
     _rest: bytes = b""
@@ -180,6 +186,11 @@ class Running:
         if silent:
             self.last_output = time.monotonic()
         return silent
+
+    def was_spared(self) -> bool:
+        """Say whether the kernel has killed nothing for lack of memory while it ran, and it was not nearly used up."""
+        filled = self.mem_total > 0 and self.mem_peak > self.mem_total * FULL
+        return self.kills_before is not None and read_kills() == self.kills_before and not filled
 
     def close(self) -> None:
         """Let go of the log and the descriptor, once the process has ended."""
@@ -225,6 +236,8 @@ def start_step(
         jobs=jobs,
         mem_at_start=used,
         mem_peak=used,
+        mem_total=memory.total if memory else 0,
+        kills_before=read_kills(),
     )
 
 

@@ -113,8 +113,9 @@ class Workspace:
     `base` is the profile as its file says it, its parts taken as was asked (`takes`: component -> how, `take_notes` a
     word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
     `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
-    `rev`, `take` and `toolkit`. `foreign` are the files behind it that are not the caller's alone: they may be read and
-    shown, and need his trust (`trust_files`) before anything of theirs runs.
+    `rev`, `take` and `toolkit`; `root_named`: by an option, so that it is not simply that of the profile. `foreign` are
+    the files behind it that are not the caller's alone: they may be read and shown, and need his trust (`trust_files`)
+    before anything of theirs runs.
     """
 
     profile: Profile
@@ -128,6 +129,7 @@ class Workspace:
     python: str
     chosen_by: str
     options: str
+    root_named: bool = False
     takes: dict[str, str] = field(default_factory=dict)
     take_notes: tuple[str, ...] = ()
     known: dict[str, object] = field(default_factory=dict)
@@ -182,6 +184,7 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
         python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
+        root_named=bool(where.root or where.name),
         takes=takes,
         take_notes=(*said, *notes),
         known={

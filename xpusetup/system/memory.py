@@ -97,6 +97,16 @@ def read_pressure(sysroot: Sysroot | None = None) -> float:
     return float(found[1]) if found else 0.0
 
 
+def read_kills(sysroot: Sysroot | None = None) -> int | None:
+    """Give how many processes the kernel has killed for lack of memory since the machine was started, in any group.
+
+    None where it does not count them: before 4.13.
+    """
+    words = (line.split() for line in ((sysroot or Sysroot.from_environment()).read("/proc/vmstat") or "").splitlines())
+    found = next((pair[1] for pair in words if len(pair) == 2 and pair[0] == "oom_kill"), "")  # noqa: PLR2004 - a pair
+    return int(found) if found.isdecimal() else None
+
+
 def read_limit(sysroot: Sysroot) -> int | None:
     """Give the tightest limit from our own control group upwards, in bytes; None where there is none."""
     limits = (_limit_of(sysroot, group) for group in own_groups(sysroot, "memory"))
