@@ -132,6 +132,8 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("verify -p sim --level hard", 2, "--level cannot be 'hard'", "use one of: quick, smoke, full"),
         ("verify -p sim --junit folder", 3, "cannot write folder: Is a directory", "name a file, not a folder"),
         ("verify -p sim --save laptop.json/x", 3, "cannot write laptop.json/x: ", "choose another place"),
+        ("verify -p sim --save /proc/x/y", 3, "cannot write /proc/x/y: ", "choose another place: --save FILE"),
+        ("bundle create /proc/x.tar -p sim", 3, "cannot write /proc/x.tar: ", "choose another place: FILE"),
         ("sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
         ("verify-wheel laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
         ("verify-wheel none.whl", 2, "there is no wheel 'none.whl'", "name a file that ends with .whl"),

@@ -99,7 +99,6 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
     for name in filter(None, (asked.junit, asked.save)):
         check_output(Path(name).expanduser())
-        Path(name).expanduser().parent.mkdir(parents=True, exist_ok=True)
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -219,7 +218,7 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     if not python.is_file():
         fix = "name a venv, a conda prefix or a python"
         raise UsageError(f"{path} is no environment: there is no {python}", fix=fix)
-    check_folder(python, "--into ENV", there=True)
+    check_folder(python, there=True)
     found = runner.look_at(python)
     if not found.python:
         raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")

@@ -12,7 +12,7 @@ from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
-from xpusetup.system.files import check_folder
+from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -225,7 +225,7 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = check_folder(Path(folder).expanduser().absolute(), f"--source {name}=DIR", there=True)
+    path = check_folder(note_place(Path(folder).expanduser().absolute(), f"--source {name}=DIR"), there=True)
     if not any((path / sign).exists() for sign in SIGNS):
         why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
         raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
