@@ -431,6 +431,16 @@ def make_folder(path: Path, *, private: bool = False) -> None:
         raise cannot_write(path, error) from error
 
 
+def find_wheel(name: str) -> Path:
+    """Give the wheel that was named. Raises UsageError for what is none by its name, or not there."""
+    path = Path(name).expanduser()
+    if name and path.is_file() and path.suffix == ".whl":
+        return path
+    what = f"{name} is a folder, and no wheel" if path.is_dir() else f"{name} is no wheel"
+    there = bool(name) and path.exists()
+    raise UsageError(what if there else f"there is no wheel {name!r}", fix="name a file that ends with .whl")
+
+
 def hash_file(path: Path) -> str:
     """Hash a file without reading it into memory whole."""
     digest = hashlib.sha256()
