@@ -39,8 +39,10 @@ INSTALL: dict[Manager, tuple[str, ...]] = {
     "apt": ("apt-get", "install", "-y"),
     "dnf": ("dnf", "install", "-y"),
     "zypper": ("zypper", "--non-interactive", "install"),
-    "pacman": ("pacman", "-S", "--needed", "--noconfirm"),
+    "pacman": ("pacman", "-Syu", "--needed", "--noconfirm"),
 }
+"""Arch's with all updates: with older lists a package is no longer there, and with newer ones alone it is a partial
+upgrade, which nobody supports."""
 UPDATE = ("apt-get", "update")
 FAMILIES: dict[str, Manager] = {
     "debian": "apt",
@@ -258,6 +260,8 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
         names = [each.name for each in ([each for each in new if each.family == family] or new)]
         who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
         say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
+        if place.distribution and place.distribution.kernel_say:
+            say = f"{card.product.title()} needs Linux {first} or newer. {place.distribution.kernel_say}."
         return Note(id="setup.kernel", title=title, say=say, source=source)
     install = install_argv(place.manager, packages.packages, packages.options)
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
