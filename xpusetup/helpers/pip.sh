@@ -11,7 +11,8 @@ settle_pip() { # ENVIRONMENT
   unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN PIP_PYTHON
   export PIP_USER=0
   [ "${PIP_CONFIG_FILE-}" != /dev/null ] || return 0 # pip reads no file then
-  local own=("$HOME/.pip/pip.conf" "${XDG_CONFIG_HOME:-$HOME/.config}/pip/pip.conf") shared folder said
+  local home=${HOME-~} own shared folder said # without HOME it is that of the user, as pip has it
+  own=("$home/.pip/pip.conf" "${XDG_CONFIG_HOME:-$home/.config}/pip/pip.conf")
   [ ! -e "${PIP_CONFIG_FILE-}" ] || own=("$PIP_CONFIG_FILE") # in place of the user's
   shared=(/etc/pip.conf "$1/pip.conf")
   while read -rd : folder; do shared+=("$folder/pip/pip.conf"); done <<<"${XDG_CONFIG_DIRS:-/etc/xdg}:"
