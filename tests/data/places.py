@@ -74,6 +74,12 @@ PLACES: dict[str, Any] = {
         userland=NONE,
         container={"kind": "lxc"},
     ),
+    "b580-nixos-closed": _place(
+        _system("NixOS 25.11 (Xantusia)", ["nixos"], "25.11", "6.18.5"),
+        BMG,
+        userland=NONE,
+        hardware={"gpus": [BMG], "nodes": [{**NODE, "openable": False}]},
+    ),
     "b580-nixos": _place(_system("NixOS 24.11 (Vicuna)", ["nixos"], "24.11", "6.6.63"), NEW_B580, userland=NONE),
     "b580-rhel-9.7": _place(
         _system("Red Hat Enterprise Linux 9.7 (Plow)", ["rhel", "fedora"], "9.7", "5.14.0-611.el9.x86_64"),

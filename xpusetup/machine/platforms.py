@@ -156,7 +156,8 @@ class Distribution(Sourced):
 
     `also` are other systems that take the same packages and count their versions otherwise, as linuxmint-22. `alone`:
     what only names it as what it is like does not have its packages. `kernel_say` is what to do for a newer kernel than
-    its packages have. Without a manager nothing is installed by commands.
+    its packages have, `groups_say` how a <user> joins groups where usermod does not last. Without a manager nothing is
+    installed by commands.
     """
 
     id: Name
@@ -169,6 +170,7 @@ class Distribution(Sourced):
     alone: bool = False
     drivers_say: Text = ""
     kernel_say: Text = ""
+    groups_say: Text = ""
     kernel: KernelPackages | None = None
     drivers: dict[Line, DriverPackages] = {}
 

@@ -328,7 +328,7 @@ def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
     yield _task("kernel-driver", title, install_argv(place.manager, names), then="restart")
 
 
-def _access(place: Place) -> Iterator[Task]:
+def _access(place: Place) -> Iterator[Task | Note]:
     """Give the groups; in a container it is the number that counts, and who has joined only has to log in again."""
     hardware, system = place.facts.hardware, place.facts.system
     closed = (
@@ -337,6 +337,10 @@ def _access(place: Place) -> Iterator[Task]:
     joined = system is not None and any(node.gid in system.joined for node in closed)
     if closed and place.cards and system is not None and not joined and not in_container(place.facts):
         title = f"access to {closed[0].path} for {system.user}"
+        if place.distribution and place.distribution.groups_say:
+            say = f"{place.distribution.groups_say.replace('<user>', system.user)}; then log in again."
+            yield Note(id="setup.access", title=title, say=say, source=place.distribution.source)
+            return
         run = ("usermod", "-aG", "render,video", system.user)
         step = Step(id="setup.access", title=title, run=(run,), needs=("root",))
         yield Task(step=step, then="login")
