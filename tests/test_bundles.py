@@ -386,10 +386,11 @@ def test_where_unpacking_found_no_room_the_variable_is_named(tmp_path: Path, mon
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("xpusetup.bundle.io._write", full)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(NotReadyError, match="No space left on device") as caught:
-        unpack(path, bundle, tmp_path / "cache/bundle", lambda _made: None, place="XDG_CACHE_HOME")
-    assert caught.value.fix == "free space or choose another place: XDG_CACHE_HOME=DIR"
-    assert not [*(tmp_path / "cache").iterdir()]
+        unpack(path, bundle, tmp_path / "cache/xpusetup/bundles/1", lambda _made: None)
+    assert caught.value.fix == "free space or choose another place: export XDG_CACHE_HOME=DIR"
+    assert not [*(tmp_path / "cache/xpusetup/bundles").iterdir()]
 
 
 def test_nothing_half_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

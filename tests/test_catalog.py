@@ -98,7 +98,7 @@ def test_gaps_are_filled() -> None:
         (("rocky", "rhel", "centos", "fedora"), "sudo dnf install -y gcc-c++"),
         (("fedora",), "sudo dnf install -y gcc-c++"),
         (("opensuse-leap", "suse", "opensuse"), "sudo zypper install -y gcc-c++"),
-        (("arch",), "sudo pacman -S --needed gcc"),
+        (("arch",), "sudo pacman -Syu --needed gcc"),
     ],
 )
 def test_commands_by_distribution(families: tuple[str, ...], command: str) -> None:

@@ -245,3 +245,12 @@ def test_owners_without_a_list(tmp_path: Path) -> None:
     listing.write_text("/.\n/usr/lib/libx.so.1\n")
     assert known.of(f"{tmp_path}/usr/lib/libx.so.1") == "libx1"
     assert known.of(f"{tmp_path}/lib/libx.so.1") == "libx1"
+
+
+@pytest.mark.parametrize(("other_class", "found"), [(True, ["/usr/lib/libx.so"]), (False, [])])
+def test_one_of_another_word_size_is_passed_over_and_a_broken_one_is_not(other_class: bool, found: list[str]) -> None:
+    world = World()
+    world.add("/venv/a.so", needed=("libx.so",))
+    world.add("/usr/lib/libx.so")
+    world.add("/old/libx.so", broken="it is for i686", other_class=other_class)
+    assert [one.library.path for one in world.process("/old").open("/venv/a.so")][1:] == found

@@ -173,7 +173,7 @@ def test_many_new_lines_are_counted() -> None:
         ("Error: Unable to find a match: level-zero", "dnf search level-zero"),
         ("E: Unable to locate package x;reboot", "apt-cache policy 'x;reboot'"),
         ("E: Unable to locate package --allow", "apt-cache policy PACKAGE"),
-        ("==> ERROR: Missing 6.2.6-zen1 kernel headers for module i915/1", "sudo pacman -S linux-headers"),
+        ("==> ERROR: Missing 6.2.6-zen1 kernel headers for module i915/1", "sudo pacman -Syu linux-headers"),
     ],
 )
 def test_commands_are_for_this_system_and_safe_to_paste(log: str, command: str) -> None:

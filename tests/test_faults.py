@@ -11,7 +11,8 @@ import pytest
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.cli.finish import Finished, finish
-from xpusetup.run.workspace import load_settings
+from xpusetup.config.settings import Settings
+from xpusetup.run.workspace import Where, load_settings, make_layout
 from xpusetup.system import files
 from xpusetup.system.files import cannot_write, unforeseen
 
@@ -89,6 +90,38 @@ def test_a_cause_and_what_mends_it(tmp_path: Path, number: int, why: str, fix: s
     assert said.message == f"cannot write {tmp_path / 'x'}: {why}"
     assert fix.format(folder=tmp_path) in said.fix
     assert "free space" not in said.fix
+
+
+@pytest.mark.parametrize(
+    ("place", "how"),
+    [
+        ("cache/xpusetup/git/x", "export XDG_CACHE_HOME=DIR"),
+        ("config/xpusetup/trusted.jsonl", "export XDG_CONFIG_HOME=DIR"),
+        ("out", "--out DIR"),
+        ("out/nearer/x", "--prefix DIR"),
+        ("out/again/../x", "--out DIR"),
+        ("outer", "--root DIR (or XPUSETUP_ROOT)"),
+    ],
+)
+def test_another_place_is_chosen_as_this_one_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, how: str
+) -> None:
+    for name in ("cache", "config"):
+        monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path / name))
+    monkeypatch.setattr(files, "_CHOSEN", {})
+    files.note_place(tmp_path / "out", "--out DIR")
+    files.note_place(tmp_path / "out/nearer", "--prefix DIR")
+    said = cannot_write(tmp_path / place, answer(errno.EROFS, ""))
+    assert said.fix == f"choose another place: {how}"
+
+
+def test_where_a_settings_file_chose_a_folder_the_option_that_is_stronger_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_CHOSEN", {})
+    settings = Settings(build_dir=str(tmp_path / "scratch"))
+    layout = make_layout(Where(profile="sim"), settings, tmp_path / "root")
+    assert files.how_chosen(Path(layout.src) / "torch") == "--build-dir DIR"
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:

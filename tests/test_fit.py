@@ -147,11 +147,41 @@ def test_libraries_of_the_wheel_serve_each_other(capsys: pytest.CaptureFixture[s
 
 def test_what_cannot_be_read_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (wheel,) = look(capsys, tmp_path, {"acme/_C.so": make_elf()[:90]}, **TORCH)["wheels"]
-    assert (wheel["libraries"], [each.partition(":")[0] for each in wheel["troubles"]]) == ([], ["_C.so"])
+    assert [each.partition(":")[0] for each in wheel["troubles"]] == ["_C.so"]
+    (problem,) = wheel["libraries"][0]["problems"]
+    assert (problem["kind"], problem["certain"]) == ("file", True)
     broken = tmp_path / "acme-2.0-py3-none-any.whl"
     broken.write_bytes(b"PK no")
     assert inspect_fit.main([str(broken), "--no-torch"]) == 0
     assert "cannot be read" in json.loads(capsys.readouterr().out)["wheels"][0]["broken"]
+
+
+def narrow(content: bytes) -> bytes:
+    """Make it one of 32 bits, for i686."""
+    return content[:4] + b"\1" + content[5:18] + b"\3\0" + content[20:]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "answer", "reason"),
+    [
+        ("_C.cpython-311-x86_64-linux-gnu.so", narrow(make_elf()), "does_not_fit", "so: it is for i686"),
+        ("_C.abi3.so", make_elf()[:90], "does_not_fit", "so: it was cut off"),
+        ("_C.abi3.so", b"", "does_not_fit", "so: it is empty"),
+        ("_C.abi3.so", b"\xcf\xfa\xed\xfe", "does_not_fit", "so: it is a library of macOS"),
+        ("_C.abi3.so", b"version https://git-lfs.github.com/spec/v1", "does_not_fit", "it is a pointer of git-lfs"),
+        ("_C.abi3.so", make_elf(machine=183), "does_not_fit", "is for aarch64, and that torch for x86_64"),
+        ("_C.cpython-311-darwin.so", b"\xcf\xfa\xed\xfe", "fits", "it is Python alone"),
+        ("libacme.so", narrow(make_elf()), "unknown", "so: it is for i686"),
+        ("libacme.so", b"INPUT(libc10.so)", "fits", "it is Python alone"),
+        ("libacme.so", b"", "fits", "it is Python alone"),
+    ],
+)
+def test_what_is_no_library_of_this_machine_is_told_by_what_it_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, name: str, content: bytes, answer: str, reason: str
+) -> None:
+    found = read_as(Inspection, look(capsys, tmp_path, {f"acme/{name}": content}, **TORCH))
+    told = judge_fit(replace(found.wheels[0], requires=[]), replace(TARGET, tags=None))
+    assert (told.answer, reason in told.reason) == (answer, True), told.reason
 
 
 def test_a_torch_in_a_wheel_is_read_in_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -185,12 +215,17 @@ def test_what_is_linked_with_torch_is_looked_at(capsys: pytest.CaptureFixture[st
     install(place, "not_linked-3.0", {"alone/_C.so": make_elf(asked=(OLD,))})
     install(place, "cut-4.0", {"cut/_C.so": make_elf(asked=(DEF,), needed=CORE), "cut/_D.so": make_elf()[:90]})
     install(place, "text-5.0", {"text/_C.so": b"INPUT(libc10.so)"})
+    for name, asked in (("half_of", "torch (>=2)"), ("half-beside", "torchvision")):
+        install(place, f"{name}-1.0+cpu", {f"{name}/_C.abi3.so": b""})
+        (place / f"{name}-1.0+cpu.dist-info/METADATA").write_text(f"Name: {name}\nRequires-Dist: {asked}\n\ntorch\n")
     assert inspect_fit.main(["--installed", "--prefix", str(tmp_path), "--sysroot", str(tmp_path / "nothing")]) == 0
     found = read_as(Inspection, json.loads(capsys.readouterr().out))
     told = {one.name: [each.kind for row in one.libraries for each in row.problems] for one in found.wheels}
-    assert told == {"sound": [], "other-abi": ["abi"], "cut": []}
-    assert {one.name: len(one.troubles) for one in found.wheels} == {"sound": 0, "other-abi": 0, "cut": 1}
-    (misfit,) = name_misfits(found, "3.11")
+    assert told == {"sound": [], "other-abi": ["abi"], "cut": ["file"], "half-of": ["file"]}
+    assert [one.name for one in found.wheels if one.troubles] == ["cut", "half-of"]
+    cut, half, misfit = name_misfits(found, "3.11")
+    assert (half.reason, half.damaged) == ("cannot be loaded here: _C.abi3.so: it is empty", True)
+    assert (cut.name, cut.damaged, misfit.damaged) == ("cut", True, False)
     assert (misfit.name, misfit.version) == ("other-abi", "2.0")
     assert misfit.reason.startswith("was made for another torch: _C.so was built with the other C++ ABI: it needs ")
 
@@ -396,6 +431,15 @@ def test_the_command_that_mends(torch: str, version: str, command: str) -> None:
     assert told == f"/env/bin/python -m pip {command.format(index='https://download.pytorch.org/whl')}"
 
 
+def test_what_is_damaged_comes_anew() -> None:
+    bad = Misfit("torchvision", "0.28.0+xpu", "", damaged=True)
+    told = mend_command(bad, "python", "2.13.0+cpu", TARGET.known)
+    assert told == (
+        "python -m pip install --no-deps --force-reinstall torchvision==0.28.0+xpu"
+        " --index-url https://download.pytorch.org/whl/xpu"
+    )
+
+
 def test_what_would_fit() -> None:
     assert judged(library(problem())).instead == "torchvision==0.28.0+cpu"
     assert judged(library(problem()), target=replace(TARGET, known={})).instead == "torch==2.10.0"
@@ -422,7 +466,8 @@ def test_without_the_libraries_of_that_torch_it_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("kind", "says"),
     [
-        ("machine", "for another kind of processor"),
+        ("file", "_C.so: X"),
+        ("machine", "is for X, and that torch for libtorch_cpu.so"),
         ("version", "needs X of libtorch_cpu.so, which that one has not"),
         ("major", "needs X, and libtorch_cpu.so is what that torch has"),
         ("library", "needs X, which is found nowhere"),

@@ -128,3 +128,13 @@ def test_libraries_that_are_still_needed_are_no_orphans() -> None:
 
     there = {"nvidia-cublas": found(), "cuda-pathfinder": found(), "cupy": found("cuda-pathfinder"), "torch": found()}
     assert install_published.orphans(there) == ["nvidia-cublas"]
+
+
+def test_a_file_that_a_variable_names_is_the_strongest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "named.conf"))
+    for name, text in {"pip.conf": "site.txt", "named.conf": "named.txt"}.items():
+        (tmp_path / name).write_text(f"[install]\nconstraint = {text} {OURS}\n")
+    assert env_installers.constraints_in_force(OURS) == ["named.txt"]

@@ -14,7 +14,7 @@ from data.targets import SIM, TARGETS
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_build
-from xpusetup.commands.status import find_built, status, status_of_one
+from xpusetup.commands.status import find_built, find_whole, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
@@ -194,3 +194,35 @@ def test_nothing_is_advised_to_be_installed_into_a_systems_own_python(
         with pytest.raises(NotReadyError) as caught:
             find_subject(Where(into=place), VerifyOptions())
         assert caught.value.fix.endswith(fix)
+
+
+def test_nothing_is_computed_with_what_a_build_still_changes(here: Path) -> None:
+    root = make_root(here / "r", done=3)
+    workspace = open_workspace(Where(profile="sim", root=str(root)))
+    assert find_whole(workspace).root == Root(root)  # it was stopped: what is there may be looked at
+    (root / "lock").write_text(describe_process(os.getpid()))
+    for step in ("torch.install", "verify.smoke"):
+        (root / f"inputs/.begun.{step}").touch()
+        (root / f"logs/{step}.log").touch()
+    with pytest.raises(NotReadyError) as caught:
+        find_whole(workspace)
+    assert caught.value.message == f"a build is at work in {root}; to come: torch.install and 5 more"
+    watch = f"xpusetup status --profile sim --root {root} --log torch.install -f"
+    assert caught.value.fix == f"watch it: {watch}\nand when it has ended: the same command"
+    assert caught.value.follows == watch
+
+
+def test_verifying_at_the_end_of_a_build_changes_nothing(here: Path) -> None:
+    root = make_root(here / "r", done=99)
+    (root / "lock").write_text(describe_process(os.getpid()))
+    (root / "inputs/.begun.verify.smoke").touch()
+    (root / "logs/verify.smoke.log").touch()
+    assert find_whole(open_workspace(Where(profile="sim", root="r"))).root == Root(root)
+
+
+def test_a_build_that_stopped_is_gone_on_with_before_the_device_is_blamed(here: Path) -> None:
+    root = make_root(here / "r", done=3)
+    subject = find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
+    assert subject.left[0] == "torch.install"
+    assert subject.go_on == f"xpusetup build --profile sim --root {root}"
+    assert find_subject(Where(profile="sim", root=str(make_root(here / "s", done=99))), VerifyOptions()).go_on == ""

@@ -214,7 +214,12 @@ def test_a_name_is_no_path(name: str) -> None:
 
 @pytest.mark.parametrize("char", [*" :;'\"`\\$&|<>()[]{}*?!#@", "\t", "\n"])
 def test_odd_characters(char: str) -> None:
-    places = {"root": "--root DIR", "build_dir": "--build-dir DIR", "prefix": "--prefix DIR", "name": "--root DIR"}
+    places = {
+        "root": "--root DIR (or XPUSETUP_ROOT)",
+        "build_dir": "--build-dir DIR",
+        "prefix": "--prefix DIR",
+        "name": "--root DIR (or XPUSETUP_ROOT)",
+    }
     for option, named in places.items():
         where = {option: f"a{char}b" if option == "name" else f"/a{char}b"}
         message, fix = refused(profile="sim", **where)

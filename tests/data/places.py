@@ -65,6 +65,30 @@ PLACES: dict[str, Any] = {
         _ubuntu("24.04", "6.14.0-33-generic"), BMG, userland=CLIENT, python={"version": "3.9.19"}
     ),
     "b580-arch-linux": _place(_system("Arch Linux", ["arch"], "", "6.17.8-arch1-1"), BMG, userland=NONE),
+    "b580-proxmox-8": _place(
+        _system("Debian GNU/Linux 12 (bookworm)", ["debian"], "12", "6.8.12-4-pve"), NEW_B580, userland=NONE
+    ),
+    "b580-lxc-on-proxmox": _place(
+        _system("Debian GNU/Linux 12 (bookworm)", ["debian"], "12", "6.8.12-4-pve"),
+        NEW_B580,
+        userland=NONE,
+        container={"kind": "lxc"},
+    ),
+    "b580-nixos-closed": _place(
+        _system("NixOS 25.11 (Xantusia)", ["nixos"], "25.11", "6.18.5"),
+        BMG,
+        userland=NONE,
+        hardware={"gpus": [BMG], "nodes": [{**NODE, "openable": False}]},
+    ),
+    "b580-nixos": _place(_system("NixOS 24.11 (Vicuna)", ["nixos"], "24.11", "6.6.63"), NEW_B580, userland=NONE),
+    "b580-rhel-9.7": _place(
+        _system("Red Hat Enterprise Linux 9.7 (Plow)", ["rhel", "fedora"], "9.7", "5.14.0-611.el9.x86_64"),
+        BMG,
+        userland=NONE,
+    ),
+    "b580-centos-stream-9": _place(
+        _system("CentOS Stream 9", ["centos", "rhel", "fedora"], "9", "5.14.0-640.el9.x86_64"), BMG, userland=NONE
+    ),
     "a770-ubuntu-22.04": _place(_ubuntu("22.04", "5.15.0-140-generic"), {**A770, "driver": None}, userland=NONE),
     "two-a770": _place(
         _ubuntu("24.04", "6.8.0-31-generic"), A770, {**A770, "address": "0000:04:00.0"}, TGL, userland=CLIENT

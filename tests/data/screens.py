@@ -265,6 +265,7 @@ VERIFY = DeviceVerification(
     environment="torch-2.5",
     fix="xpusetup doctor --profile torch-2.5 --for run",
     not_recorded="",
+    left=[],
 )
 WRONG = replace(
     VERIFY,

@@ -249,6 +249,38 @@ def test_nobody_is_told(closed: str, tiny: Tiny, tmp_path: Path) -> None:
     assert (tmp_path / "root/stamps/venv").is_file()
 
 
+PIP_SAYS = """[global]
+TARGET = {0}/target
+find-links =
+  {1}
+[install]
+prefix: {0}/prefix
+dry_run = yes
+user = true
+"""
+
+
+@pytest.mark.parametrize("place", ["user", "named", "site"])
+def test_where_pip_installs_is_no_matter_of_settings_files(place: str, tiny: Tiny, tmp_path: Path) -> None:
+    """What they say of where pip finds things holds; of what they say elsewhere nothing is written."""
+    root, home, links = tmp_path / "root", tmp_path / "home", tiny.env.get("PIP_FIND_LINKS", "")
+    assert xpusetup("build", *tiny.options(root), "--until", "venv", env=tiny.env).code == 0
+    files = {"user": home / ".config/pip/pip.conf", "named": tmp_path / "x.conf", "site": root / "venv/pip.conf"}
+    files[place].parent.mkdir(parents=True, exist_ok=True)
+    files[place].write_text(PIP_SAYS.format(tmp_path, "\n  ".join(links.split())))
+    env = {name: value for name, value in tiny.env.items() if name != "PIP_FIND_LINKS"} | {"HOME": str(home)}
+    env |= {"PIP_CONFIG_FILE": str(files["named"])} if place == "named" else {}
+    (tmp_path / "tmp").mkdir()
+    env["TMPDIR"] = str(tmp_path / "tmp")
+    said = xpusetup("build", *tiny.options(root), "--until", "requirements", env=env)
+    assert said.code == 0, said.err
+    subprocess.run((str(root / "venv/bin/python"), "-c", "import packaging"), check=True)
+    log = (root / "logs/requirements.log").read_text()
+    assert f"note: left out of the settings of pip, which installs into {root}/venv: TARGET = {tmp_path}/target" in log
+    assert not [name for name in ("target", "prefix") if (tmp_path / name).exists()]
+    assert not list((tmp_path / "tmp").glob("tmp.*"))
+
+
 def test_where_pip_installs_is_no_matter_of_the_callers_settings(tiny: Tiny, tmp_path: Path) -> None:
     """A folder, a dry run or the user's own packages: pip ended well, and nothing was in the environment."""
     settings = {"PIP_TARGET": str(tmp_path / "target"), "PIP_DRY_RUN": "1", "PIP_USER": "1"}

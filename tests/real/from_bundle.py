@@ -23,7 +23,7 @@ def main(bundle_file: str, folder: str, *command: str) -> None:
         for repository in bundle.repositories:
             make_repository(repository, made)
 
-    unpack(Path(bundle_file), bundle, Path(folder), fill, place="TMPDIR")
+    unpack(Path(bundle_file), bundle, Path(folder), fill)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "GIT_"))}
     words = (sys.executable, "-I", str(without_network.__file__), *command)
     sys.exit(subprocess.run(words, env={**kept, **make_offline(bundle, folder)}, check=False).returncode)

@@ -304,11 +304,15 @@ class Wheel:
 
 @dataclass(frozen=True)
 class Misfit:
-    """A distribution that lies beside a torch and cannot be loaded there: what of it is so, and the first reason."""
+    """A distribution that lies beside a torch and cannot be loaded there: what of it is so, and the first reason.
+
+    `damaged`: a file of it is no whole library for this machine.
+    """
 
     name: str
     version: str
     reason: str
+    damaged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from xpusetup.base.document import map_texts
 from xpusetup.base.model import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 T = TypeVar("T")
 
@@ -32,6 +32,11 @@ def render_duration(seconds: float) -> str:
     if hours:
         return f"{hours}:{minutes:02d}:{rest:02d}"
     return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
+
+
+def render_first(names: Sequence[str]) -> str:
+    """Name the first of several, and say how many more there are."""
+    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)
 
 
 def render_size(size: float | None) -> str:

@@ -123,7 +123,8 @@ class NightlyEnvironment:
         return ""
 
     def _pip(self, *words: str) -> Output:
-        pip = (str(self.folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", *words)
+        settled = ("bash", str(files.package_file("helpers/pip.sh")), str(self.folder))
+        pip = (*settled, str(self.folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", *words)
         return run_process((*pip, "--extra-index-url", self.index), seconds=WHEELS_TIMEOUT_S, env=self.variables())
 
 

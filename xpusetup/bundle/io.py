@@ -26,7 +26,7 @@ from xpusetup.bundle.contents import (
     parse_submodules,
     resolve_address,
 )
-from xpusetup.system.files import ELSEWHERE, cannot_write, hash_file, make_folder
+from xpusetup.system.files import cannot_write, hash_file, make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -278,11 +278,11 @@ def _blocks(stream: IO[bytes], member: Member, path: Path) -> Iterator[bytes]:
         raise UsageError(f"{path}: {member.name} is not what it was: its hash differs", fix=AGAIN)
 
 
-def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None], *, place: str, only: str = "") -> None:
+def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None], *, only: str = "") -> None:
     """Unpack a bundle into a folder that appears when all of it is right; one that is there already is taken as it is.
 
-    `finish` is called with the folder before it appears; `place` is the variable by which another place is chosen;
-    `only` unpacks the members whose names begin so, and checks the others all the same.
+    `finish` is called with the folder before it appears; `only` unpacks the members whose names begin so, and checks
+    the others all the same.
     """
     if to.is_dir():
         return
@@ -296,9 +296,7 @@ def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None],
             folder.chmod(0o755)
             _appear(folder, to)
     except OSError as error:
-        told = cannot_write(to, error)
-        told.fix = told.fix.replace(ELSEWHERE, f"choose another place: {place}=DIR")
-        raise told from error
+        raise cannot_write(to, error) from error
 
 
 def _appear(folder: Path, to: Path) -> None:

@@ -156,10 +156,10 @@ def enter(
     bundle = read_head(path)
     require_trust(foreign_file(path))
     _refuse_other(bundle, request, file, command)
-    folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT], "export XDG_CACHE_HOME=DIR")
+    folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():
         say(f"unpacking {file} to {short_path(str(folder))}")
-    unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made), place="XDG_CACHE_HOME")
+    unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
     workspace = _open(where, bundle, folder)
     wrap, why = _take_away()
     if why:

@@ -11,6 +11,7 @@ import sys
 import traceback
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from typer.core import TyperCommand
@@ -27,9 +28,8 @@ if TYPE_CHECKING:
 
 
 _AT_WORK: dict[str, Any] = {}
-_PLACES: dict[str, str] = {}
-"""The parameters of that command that name a file or folder, by how advice writes each: --out DIR."""
-ROOT_PLACE = re.compile(r"--root DIR(?: \(or XPUSETUP_ROOT\))?$")
+OF_PLACES = ("DIR", "FILE", "ENV")
+"""What the help calls the value of an option or argument that names a file or folder."""
 
 
 def name_values(parameters: Iterable[Any]) -> None:
@@ -130,9 +130,17 @@ class Command(TyperCommand):
         """Run it."""
         _AT_WORK.clear()
         _AT_WORK.update({**ctx.find_root().params, **ctx.params})
-        _PLACES.clear()
-        _PLACES.update({each.name: _write_place(each) for each in self.params if each.metavar in ("DIR", "FILE")})
-        return super().invoke(ctx)
+        from xpusetup.system.files import places_of
+
+        with places_of(self._list_places()):
+            return super().invoke(ctx)
+
+    def _list_places(self) -> dict[Path, str]:
+        """Give the files and folders that were named, and the option or argument that names each; / is any other."""
+        places = {each.name: _write_place(each) for each in self.params if each.metavar in OF_PLACES}
+        usual = {} if "root" in places else {Path("/"): places.get("out", "export XPUSETUP_ROOT=DIR")}
+        given = {how: value for name, how in places.items() if isinstance(value := _AT_WORK.get(name), str) and value}
+        return usual | {Path(value).expanduser(): how for how, value in given.items()}
 
 
 def situation() -> dict[str, list[str]]:
@@ -148,21 +156,6 @@ def situation() -> dict[str, list[str]]:
 def _write_place(parameter: Any) -> str:
     longest = max(parameter.opts, key=len) if parameter.param_type_name == "option" else ""
     return f"{longest} {parameter.metavar}".strip()
-
-
-def name_place(fix: str, message: str) -> str:
-    """Let advice to choose another place name the option or argument by which the place of a message was chosen."""
-    told = {name: value for name in _PLACES if isinstance(value := _AT_WORK.get(name), str) and value}
-    about = [name for name, value in told.items() if _is_named(value, message)]
-    if not about and "root" not in _PLACES:
-        about = [name for name in told if name == "out"]
-    name = max(about, key=lambda each: len(told[each]), default="root")
-    return fix if name == "root" else ROOT_PLACE.sub(_PLACES[name], fix)
-
-
-def _is_named(path: str, message: str) -> bool:
-    forms = {path, os.path.abspath(path)}  # noqa: PTH100 - of links too what was named
-    return any(re.search(rf"(?<![\w./-]){re.escape(form)}(?![\w.-])", message) for form in forms)
 
 
 # What asks the program to end: each signal ends the steps at work, and the exit code is 130.
@@ -267,7 +260,7 @@ def finish(
         else:
             _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
         raise Finished(result.code)
-    error.fix = complete(again(name_place(error.fix, error.message), sys.argv[1:]), situation())
+    error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: _write_error(command, error) if json else show_error(error))
     raise Finished(error.code)
 

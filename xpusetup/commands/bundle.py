@@ -279,8 +279,8 @@ def verify_bundle(file: str) -> Result[VerifiedBundle]:
     path = Path(file)
     bundle = read_head(path)
     with tempfile.TemporaryDirectory(prefix="xpusetup-bundle-") as scratch:
-        folder = Path(scratch) / "bundle"
-        unpack(path, bundle, folder, lambda made: _make_all(bundle, made), place="TMPDIR", only="git/")
+        folder = files.note_place(Path(scratch) / "bundle", "export TMPDIR=DIR")
+        unpack(path, bundle, folder, lambda made: _make_all(bundle, made), only="git/")
         missing = [*_missing_sources(bundle, folder), *_missing_wheels(bundle)]
     told = VerifiedBundle(**fields_of(describe(bundle, path)), files=len(bundle.members), missing=missing)
     return Result("bundle verify", told, code=1 if missing else 0)

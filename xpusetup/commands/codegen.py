@@ -12,7 +12,7 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import NONE
 from xpusetup.commands.environment import choose_python, run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built
+from xpusetup.commands.status import find_whole
 from xpusetup.run.manifest import read_document
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system.environment import variables
@@ -58,7 +58,7 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
     if where.into:
         python, env, environment = choose_python(where).python, variables(), where.into
     else:
-        built = find_built(workspace)
+        built = find_whole(workspace)
         targets = tuple(name for name in built.target.arch if name != NONE) or targets
         python, env, environment = str(built.python), run_environment(built), str(built.root)
     if not targets:

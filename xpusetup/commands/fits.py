@@ -63,7 +63,7 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
 
     Raises UsageError where there is no such wheel or torch, NotReadyError where no environment is named or active.
     """
-    paths = [_wheel(name) for name in wheels]
+    paths = [files.find_wheel(name) for name in wheels]
     place = _find_torch(torch) if torch else _find_environment(where)
     found = _inspect(paths, place)
     version = found.torch.version or place.version
@@ -84,15 +84,6 @@ def _gpus() -> dict[str, list[str]]:
     """Give the Intel GPUs of this machine that PyTorch would use, each with the names of those whose code it runs."""
     seen = used_devices(probe(["hardware"]), gpu_table(), "xpu")
     return {each.title(): each.family.targets for each in seen if each.family.targets}
-
-
-def _wheel(name: str) -> Path:
-    path = Path(name).expanduser()
-    if not path.is_file():
-        raise UsageError(f"there is no wheel {name}", fix="name a file that ends with .whl")
-    if path.suffix != ".whl":
-        raise UsageError(f"{name} is no wheel", fix="name a file that ends with .whl")
-    return path
 
 
 # Where the torch is.

@@ -167,7 +167,7 @@ def _request_of(lock: Mapping[str, object]) -> Request:
 def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
     beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
-    again = check_folder(Path(at).expanduser().absolute(), "--at DIR") if at else beside
+    again = check_folder(Path(at).expanduser().absolute()) if at else beside
     told = read_document(again / MARK)
     if again == root.path or root.path in again.parents:
         raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")

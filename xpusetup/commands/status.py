@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Target, Wheel
+from xpusetup.base.text import render_first
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
@@ -170,6 +171,18 @@ def find_built(workspace: Workspace) -> Built:
     raise _nothing(workspace, root)
 
 
+def find_whole(workspace: Workspace) -> Built:
+    """Give what is built in a root, to compute with. Raises NotReadyError also while a build still changes it."""
+    built = find_built(workspace)
+    standing = read_standing(built.root)
+    if standing.held and standing.coming:
+        log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
+        watch = f"xpusetup status {options_of(workspace, built.layout)}{log}"
+        message = f"a build is at work in {built.root.path}; to come: {render_first(standing.coming)}"
+        raise NotReadyError(message, fix=f"watch it: {watch}\nand when it has ended: the same command", follows=watch)
+    return built
+
+
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
@@ -263,7 +276,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
     intact = standing.installed and not damaged and not replaced
     stands = still_verified(root, manifest) if intact else None
     options = options_of(workspace, built.layout)
-    again = f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
+    again = go_on(workspace, built.layout, standing)
     return BuildStatus(
         **identify(workspace),
         root=str(root.path),
@@ -293,6 +306,11 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
         misfits=None if standing.held else list_misfits(built.venv),
         members=list_members(workspace.profile, built.root),
     )
+
+
+def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> str:
+    """Give the command by which a root gets what is still to come."""
+    return f"xpusetup {standing.command} {options_of(workspace, layout)} {shlex.join(standing.words)}".rstrip()
 
 
 def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[InstalledWheel]:

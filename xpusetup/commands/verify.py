@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
+from xpusetup.base.text import render_first
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import find_built
+from xpusetup.commands.status import find_whole, go_on
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
-from xpusetup.run.manifest import read_document, read_proof, record_verification
+from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
 from xpusetup.run.tables import known
 from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
@@ -78,13 +79,15 @@ class DeviceVerification(Verification):
     """A verification, who chose its device, whose environment it was made in, and the command that says what lacks.
 
     `not_recorded` says why the root's manifest does not have it; empty where it has, or there is no root of ours.
-    `saved`: the file that holds the record of it.
+    `left`: steps of the build that are still to come, for which `fix` is the command. `saved`: the file that holds the
+    record of it.
     """
 
     chosen_by: str
     environment: str
     fix: str
     not_recorded: str
+    left: list[str]
     saved: str | None = None
 
 
@@ -99,7 +102,6 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
     for name in filter(None, (asked.junit, asked.save)):
         check_output(Path(name).expanduser())
-        Path(name).expanduser().parent.mkdir(parents=True, exist_ok=True)
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -113,22 +115,33 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
     if code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {device.title if device else 'device'} here to verify {subject.whose} on",
-            fix="verify it on a machine that has one; what is missing here: xpusetup doctor --for run",
-        )
+        raise _no_device(subject, device)
     if found is None:
         raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
     why = ""
     if subject.root is not None and asked.whole and chosen.device == subject.device:
         why = record_verification(subject.root, found, proof, say)
     told = DeviceVerification(
-        **fields_of(found), chosen_by=chosen.why, environment=subject.whose, fix=LACKS, not_recorded=why
+        **fields_of(found),
+        chosen_by=chosen.why,
+        environment=subject.whose,
+        fix=subject.go_on or LACKS,
+        not_recorded=why,
+        left=list(subject.left),
     )
     if asked.save:
         save_record(found, subject, Path(asked.save))
         told = replace(told, saved=asked.save)
     return Result("verify", told, code=code)
+
+
+def _no_device(subject: Subject, device: Device | None) -> NoDeviceError:
+    fix = f"verify it on a machine that has one; what is missing here: {LACKS}"
+    if subject.left:
+        fix = f"the build is not done ({render_first(subject.left)}): {subject.go_on}"
+    return NoDeviceError(
+        f"there is no {device.title if device else 'device'} here to verify {subject.whose} on", fix=fix
+    )
 
 
 # verify --save: a record that an owner of hardware can send in.
@@ -185,14 +198,16 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
     workspace = open_built(where)
     workspace.trust_files()
     try:
-        built = find_built(workspace)
+        built = find_whole(workspace)
     except NotReadyError:
         if not where.into:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
-    return replace(found, modes=built.target.modes)
+    standing = read_standing(built.root)
+    further = go_on(workspace, built.layout, standing) if standing.left else ""
+    return replace(found, modes=built.target.modes, left=standing.left, go_on=further)
 
 
 def _in_mode(subject: Subject, asked: VerifyOptions, device: Device | None) -> tuple[Subject, VerifyOptions]:
@@ -219,7 +234,7 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     if not python.is_file():
         fix = "name a venv, a conda prefix or a python"
         raise UsageError(f"{path} is no environment: there is no {python}", fix=fix)
-    check_folder(python, "--into ENV", there=True)
+    check_folder(python, there=True)
     found = runner.look_at(python)
     if not found.python:
         raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")
@@ -334,7 +349,7 @@ def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:
     from xpusetup.system.process import run_process  # noqa: PLC0415 - published tables and logs start nothing
 
     workspace = open_built(where)
-    built = find_built(workspace)
+    built = find_whole(workspace)
     result = built.root / RESULT
     result.unlink(missing_ok=True)
     # The package's own helper: a root that an older version built has none.

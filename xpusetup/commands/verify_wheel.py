@@ -115,11 +115,7 @@ class WheelVerification(InspectedWheel):
 
 def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
-    path = Path(wheel).expanduser()
-    if not wheel or not path.is_file() or path.suffix != ".whl":
-        what = f"{wheel} is a folder, and no wheel" if path.is_dir() else f"{wheel} is no wheel"
-        there = bool(wheel) and path.exists()
-        raise UsageError(what if there else f"there is no wheel {wheel!r}", fix="name a file that ends with .whl")
+    path = files.find_wheel(wheel)
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
@@ -274,7 +270,7 @@ class SignedWheels:
 
 def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
-    paths = [Path(name).expanduser() for name in names]
+    paths = [files.find_wheel(name) for name in names]
     private = files.read_input_bytes(Path(key).expanduser())
     made = [_sign(path, private, key) for path in paths]
     for (signed, _), text in made:
@@ -283,11 +279,13 @@ def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
 
 
 def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:
-    from xpusetup.verify.provenance import ENVELOPE_ENDING, judge  # noqa: PLC0415 - most wheels are not signed
+    from xpusetup.verify.provenance import AGAIN, ENVELOPE_ENDING, judge  # noqa: PLC0415 - most wheels are not signed
     from xpusetup.verify.signing import sign  # noqa: PLC0415 - same
 
-    if not path.is_file():
-        raise UsageError(f"there is no wheel {path}", fix="name a file that ends with .whl")
+    if not Path(f"{path}{STATEMENT}").is_file():
+        raise UsageError(
+            f"there is no {path}{STATEMENT}, which says what it was built from: it is what is signed", fix=AGAIN
+        )
     found = inspect_wheel(path)
     seen = gather_evidence(found, path, f"{path}{STATEMENT}")
     bad = [row for row in judge(seen, None) if row.level == "fail"]

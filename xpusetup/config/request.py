@@ -12,7 +12,7 @@ from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
-from xpusetup.system.files import check_folder
+from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -244,10 +244,10 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = Path(folder).expanduser().absolute()
+    path = note_place(Path(folder).expanduser().absolute(), f"--source {name}=DIR")
     if not path.exists():
         _refuse_words(name, folder, path)
-    check_folder(path, f"--source {name}=DIR", there=True)
+    check_folder(path, there=True)
     if not path.exists():
         raise UsageError(f"there is no folder {path}", fix=f"name another: --source {name}=DIR")
     if not any((path / sign).exists() for sign in SIGNS):

@@ -23,7 +23,7 @@ INSTALL = {
     "debian": "sudo apt-get install {}",
     "fedora": "sudo dnf install {}",
     "suse": "sudo zypper install {}",
-    "arch": "sudo pacman -S {}",
+    "arch": "sudo pacman -Syu {}",
     "conda": "conda install -c conda-forge {}",
     "pip": "pip install {}",
 }

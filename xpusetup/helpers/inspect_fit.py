@@ -118,7 +118,7 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
     listed = torch.environment.listed if torch.environment else {}
     hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == canonical(name)}
     bench = make_bench(torch, World(disk, (archive, *torch.archives), hidden), disk, options)
-    judged = [] if options.no_torch else bench.judge(archive.parts())
+    judged = [] if options.no_torch else _judge(bench, archive)
     judged = _with_optional(judged, (name for name in archive.zip.namelist() if name.endswith(".py")), archive.zip.read)
     return {
         "file": path.name,
@@ -134,6 +134,10 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "device": device_code(archive.parts()),
         "broken": "",
     }
+
+
+def _judge(bench: Bench, holder: Archive | Installed) -> list[Judged]:
+    return [*bench.judge(holder.parts()), *bench.judge_unread(holder.troubles)]
 
 
 def device_code(parts: Sequence[Part]) -> dict[str, Any]:
@@ -173,7 +177,7 @@ def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> 
             "name": one.name,
             "version": one.version,
             "libraries": [
-                _short(asdict(each), one.place) for each in _with_optional(bench.judge(parts), scripts, _read_script)
+                _short(asdict(each), one.place) for each in _with_optional(_judge(bench, found), scripts, _read_script)
             ],
             "compiled": len(parts),
             "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],

@@ -7,6 +7,8 @@
 ROOT=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck disable=SC1091  # it lies beside this file
 . "$ROOT/helpers/lock.sh"
+# shellcheck disable=SC1091  # as that
+. "$ROOT/helpers/pip.sh"
 
 fail() { # MESSAGE FIX [CODE]
   printf 'xpusetup: %s: %s\n  %s\n' "$STEP" "$1" "$2" >&2
@@ -125,9 +127,6 @@ begin() {
   export PYTHONDONTWRITEBYTECODE=1 # on a full disk Python leaves half a .pyc, which stops every later run
   enter_build_path
   umask 022 # the modes of files go into wheels
-  # the caller's settings say where pip finds, not where it installs: that is the environment of the build
-  unset PIP_TARGET PIP_PREFIX PIP_ROOT PIP_DRY_RUN
-  export PIP_USER=0
   lock_root
   mkdir -p "$ROOT/stamps" "$ROOT/inputs" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
   local name
@@ -151,7 +150,7 @@ begin() {
   watch_git
   go_on
   use_build_path
-  trap 'tell_asked; [ -z "${LOCKED_FOLDER-}" ] || disown_root "$LOCKED_FOLDER" $$; end_filter' EXIT
+  trap 'tell_asked; [ -z "${LOCKED_FOLDER-}" ] || disown_root "$LOCKED_FOLDER" $$; forget_pip; end_filter' EXIT
   shopt -s inherit_errexit
 }
 
@@ -217,6 +216,7 @@ hold_git() { # FOLDER...
 }
 
 run() {
+  [ -z "${VIRTUAL_ENV-}" ] || settle_pip "$VIRTUAL_ENV"
   printf '+'
   printf ' %q' "$@"
   printf '\n'

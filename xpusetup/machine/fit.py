@@ -30,7 +30,7 @@ class FitProblem:
     arguments; `certain` is false where something that is not here may bring them.
     """
 
-    kind: Literal["machine", "version", "major", "library", "abi", "torch", "symbol"]
+    kind: Literal["file", "machine", "version", "major", "library", "abi", "torch", "symbol"]
     library: str
     names: list[str]
     count: int
@@ -152,11 +152,15 @@ class FitTorch:
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer with its reason; `of_torch`: it is torch that lacks something, or what comes with it."""
+    """An answer with its reason; `of_torch`: it is torch that lacks something, or what comes with it.
+
+    `damaged`: what was installed is no whole library.
+    """
 
     answer: Answer
     reason: str
     of_torch: bool = False
+    damaged: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,7 +210,8 @@ def name_misfits(inspection: Inspection, python: str) -> list[Misfit]:
     """Give what of an environment cannot be loaded beside its torch; what is not known to is left out."""
     torch = FitTorch(version=inspection.torch.version, where="", read=True, python=python)
     judged = ((each, judge_installed(in_words(each, inspection.plain), torch)) for each in inspection.wheels)
-    return [Misfit(each.name, each.version, _told(one)) for each, one in judged if one.answer == "does_not_fit"]
+    bad = ((each, one) for each, one in judged if one.answer == "does_not_fit")
+    return [Misfit(each.name, each.version, _told(one), damaged=one.damaged) for each, one in bad]
 
 
 def _told(verdict: Verdict) -> str:
@@ -216,10 +221,12 @@ def _told(verdict: Verdict) -> str:
 def mend_command(misfit: Misfit, python: str, torch: str, known: Mapping[str, str]) -> str:
     """Give the command that puts a misfit right: the version that belongs to that torch, else it has to go.
 
-    PyTorch's index has a folder for each local version.
+    What is damaged comes anew. PyTorch's index has a folder for each local version.
     """
-    local = torch.partition("+")[2]
+    local = (misfit.version if misfit.damaged else torch).partition("+")[2]
     wanted = instead_of(misfit.name, misfit.version, torch, known)
+    if misfit.damaged:
+        wanted = f"--force-reinstall {misfit.name}=={misfit.version}"
     if not wanted:
         return f"{python} -m pip uninstall --yes {misfit.name}"
     index = f" --index-url {INDEX}/{local}" if re.fullmatch(r"cpu|xpu|cu\d+|rocm[\d.]+", local) else ""
@@ -331,7 +338,7 @@ def _judge_requirement(wheel: InspectedFit, target: Target) -> Iterator[Verdict]
 # The libraries: those of one group stand for each other, and one of them is enough.
 
 
-ORDER = ("machine", "version", "major", "library", "abi", "torch", "symbol")
+ORDER = ("file", "machine", "version", "major", "library", "abi", "torch", "symbol")
 
 
 def _for_python(libraries: list[FitLibrary], python: str) -> list[FitLibrary]:
@@ -373,7 +380,8 @@ def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
         known = bool(certain) and all(any(each.certain for each in other.problems) for other in those)
         problem = certain[0] if known else next(each for each in _sorted(one.problems) if not each.certain)
         of_torch = problem.kind in ("torch", "abi", "major") or is_of_torch(problem)
-        yield Verdict("does_not_fit" if known else "unknown", describe(problem), of_torch)
+        answer: Answer = "does_not_fit" if known else "unknown"
+        yield Verdict(answer, describe(problem), of_torch, damaged=problem.kind == "file")
 
 
 def is_of_torch(problem: FitProblem) -> bool:
@@ -391,7 +399,8 @@ def _sorted(problems: Sequence[FitProblem]) -> list[FitProblem]:
 
 
 SAID = {
-    "machine": "{who} is for another kind of processor",
+    "file": "{who}: {name}",
+    "machine": "{who} is for {name}, and that torch for {first}",
     "version": "{who} needs {name} of {first}, which that one has not",
     "major": "{who} needs {name}, and {first} is what that torch has",
     "library": "{who} needs {name}, which is found nowhere",

@@ -165,18 +165,22 @@ class Distribution(Sourced):
     """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all.
 
     `also` are other systems that take the same packages and count their versions otherwise, as linuxmint-22. `alone`:
-    what only names it as what it is like does not have its packages.
+    what only names it as what it is like does not have its packages. `kernel_say` is what to do for a newer kernel than
+    its packages have, `groups_say` how a <user> joins groups where usermod does not last. Without a manager nothing is
+    installed by commands.
     """
 
     id: Name
     name: Text
     family: Name
     version: Text
-    manager: Manager
+    manager: Manager | None = None
     releases: list[VersionText] = field(default_factory=list)
     also: list[Name] = field(default_factory=list)
     alone: bool = False
     drivers_say: Text = ""
+    kernel_say: Text = ""
+    groups_say: Text = ""
     kernel: KernelPackages | None = None
     drivers: dict[Line, DriverPackages] = field(default_factory=dict)
 

@@ -80,7 +80,7 @@ def _read(kept: Path, key: str) -> tuple[bool, list[Misfit] | None]:
     try:
         told = json.loads(files.read_text(kept) or "{}")
         rows = told["misfits"]
-        found = rows if rows is None else [Misfit(row["name"], row["version"], row["reason"]) for row in rows]
+        found = rows if rows is None else [Misfit(**row) for row in rows]
         return told["key"] == key, found
     except (ValueError, KeyError, TypeError):
         return False, None

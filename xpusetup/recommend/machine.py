@@ -97,6 +97,11 @@ def other_gpus(facts: Facts) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+OF_PROXMOX = "-pve"
+PROXMOX_BEHIND = 4
+"""Proxmox VE 8 is made from Debian 12, 9 from 13."""
+
+
 def in_container(facts: Facts) -> bool:
     """Say whether the kernel belongs to someone else."""
     return facts.container is not None and facts.container.kind in CONTAINERS
@@ -109,8 +114,15 @@ def kernel_version(facts: Facts) -> Version | None:
 
 
 def find_distribution(facts: Facts, known: Known) -> Distribution | None:
-    """Give what is known of this distribution."""
-    return known.distributions.find(facts.system.families, facts.system.version) if facts.system else None
+    """Give what is known of this distribution; of a host of Proxmox VE by its kernel, for it calls itself Debian."""
+    system = facts.system
+    if system is None:
+        return None
+    version = system.version or ""
+    if system.kernel.endswith(OF_PROXMOX) and system.families[:1] == ["debian"] and not in_container(facts):
+        older = str(int(version) - PROXMOX_BEHIND) if version.isdecimal() else ""
+        return known.distributions.find(["proxmox"], older)
+    return known.distributions.find(system.families, system.version)
 
 
 def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:

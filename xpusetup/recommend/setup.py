@@ -39,8 +39,10 @@ INSTALL: dict[Manager, tuple[str, ...]] = {
     "apt": ("apt-get", "install", "-y"),
     "dnf": ("dnf", "install", "-y"),
     "zypper": ("zypper", "--non-interactive", "install"),
-    "pacman": ("pacman", "-S", "--needed", "--noconfirm"),
+    "pacman": ("pacman", "-Syu", "--needed", "--noconfirm"),
 }
+"""Arch's with all updates: with older lists a package is no longer there, and with newer ones alone it is a partial
+upgrade, which nobody supports."""
 UPDATE = ("apt-get", "update")
 FAMILIES: dict[str, Manager] = {
     "debian": "apt",
@@ -258,6 +260,8 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
         names = [each.name for each in ([each for each in new if each.family == family] or new)]
         who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
         say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
+        if place.distribution and place.distribution.kernel_say:
+            say = f"{card.product.title()} needs Linux {first} or newer. {place.distribution.kernel_say}."
         return Note(id="setup.kernel", title=title, say=say, source=source)
     install = install_argv(place.manager, packages.packages, packages.options)
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
@@ -324,7 +328,7 @@ def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
     yield _task("kernel-driver", title, install_argv(place.manager, names), then="restart")
 
 
-def _access(place: Place) -> Iterator[Task]:
+def _access(place: Place) -> Iterator[Task | Note]:
     """Give the groups; in a container it is the number that counts, and who has joined only has to log in again."""
     hardware, system = place.facts.hardware, place.facts.system
     closed = (
@@ -333,6 +337,10 @@ def _access(place: Place) -> Iterator[Task]:
     joined = system is not None and any(node.gid in system.joined for node in closed)
     if closed and place.cards and system is not None and not joined and not in_container(place.facts):
         title = f"access to {closed[0].path} for {system.user}"
+        if place.distribution and place.distribution.groups_say:
+            say = f"{place.distribution.groups_say.replace('<user>', system.user)}; then log in again."
+            yield Note(id="setup.access", title=title, say=say, source=place.distribution.source)
+            return
         run = ("usermod", "-aG", "render,video", system.user)
         step = Step(id="setup.access", title=title, run=(run,), needs=("root",))
         yield Task(step=step, then="login")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.system.files import cannot_write, package_file, read_text
+from xpusetup.system.files import cannot_write, how_chosen, package_file, read_text
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def _take(handle: int, path: Path) -> int | None:
     owner = _owner(handle)
     if owner is None or _lives(owner):
         who = "another build" if owner is None else f"another xpusetup (process {_number(owner)})"
-        fix = "wait until it ends, or build elsewhere: --root DIR"
+        fix = f"wait until it ends, or build elsewhere: {how_chosen(path.parent)}"
         raise NotReadyError(f"{who} is at work in {path.parent}", fix=fix)
     return _number(owner)
 
@@ -156,7 +156,7 @@ def _must(function: str, root: Path, *arguments: object) -> None:
     if answer.code != 0:
         message, _, fix = answer.err.strip().partition("\n")
         raise NotReadyError(
-            message or answer.why or f"{root} cannot be locked", fix=fix or "build elsewhere: --root DIR"
+            message or answer.why or f"{root} cannot be locked", fix=fix or f"build elsewhere: {how_chosen(root)}"
         )
 
 

@@ -300,6 +300,12 @@ class Standing:
         """Whether all of the profile is in its environment."""
         return not self.left
 
+    @property
+    def coming(self) -> tuple[str, ...]:
+        """The steps that still change what is there, the running ones first."""
+        running = tuple(step for step in self.at_work if not step.startswith(VERIFYING))
+        return (*running, *(step for step in self.left if step not in running))
+
 
 def read_standing(root: Root) -> Standing:
     """Read how far a root is, from its files alone."""

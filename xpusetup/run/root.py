@@ -59,7 +59,7 @@ def open_root(path: Path) -> Root:
     for name in FOLDERS:
         files.make_folder(path / name, private=name == "logs")  # a tool may print what it should not
     if not os.access(path, os.W_OK):
-        raise NotReadyError(f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)")
+        raise NotReadyError(f"cannot write below {path}", fix=f"choose another place: {files.how_chosen(path)}")
     return Root(path.resolve())
 
 

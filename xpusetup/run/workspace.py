@@ -19,8 +19,8 @@ from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
 from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.system import files
-from xpusetup.system.environment import variable
-from xpusetup.system.files import check_folder
+from xpusetup.system.environment import config_folder, variable
+from xpusetup.system.files import check_folder, note_place
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     prefix = "" if where.into else _folder("--prefix", where.prefix, settings.prefix, root.name)
     adopted = False
     if where.into:
-        path = check_folder(Path(where.into).expanduser().absolute(), "--into ENV")
+        path = check_folder(note_place(Path(where.into).expanduser().absolute(), "--into ENV"))
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
         if where.prefix and not adopted:
             fix = "leave --prefix out: both name the environment"
@@ -100,7 +100,7 @@ def _find_environment(where: Where, path: Path) -> str:
 
 def _folder(option: str, given: str, setting: str, name: str) -> str:
     chosen = given or (f"{setting}/{name}" if setting else "")
-    return str(check_folder(Path(chosen).expanduser().absolute(), f"{option} DIR")) if chosen else ""
+    return str(check_folder(note_place(Path(chosen).expanduser().absolute(), f"{option} DIR"))) if chosen else ""
 
 
 # What nearly every command begins with: settings, the profile, its device, and the folder of its root.
@@ -344,8 +344,7 @@ def load_settings() -> Settings:
 
 def settings_files() -> tuple[Path, ...]:
     """Give where settings are looked for, the weakest first: of this machine, of this user, of this project."""
-    home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml")
+    return Path("/etc/xpusetup/site.toml"), config_folder() / "site.toml", Path("xpusetup.toml")
 
 
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:

@@ -124,7 +124,8 @@ def install_needs(
         last[0] = line or last[0]
         say(line)
 
-    return follow_process((str(python), "-B", str(script), *names), env=env, say=hear), last[0]
+    settled = ("bash", str(files.package_file(FOLDER) / "pip.sh"), str(python.parent.parent))
+    return follow_process((*settled, str(python), "-B", str(script), *names), env=env, say=hear), last[0]
 
 
 def write_order(path: Path, order: Mapping[str, object]) -> None:

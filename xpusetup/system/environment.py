@@ -54,6 +54,11 @@ def cache_folder(name: str) -> Path:
     return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "xpusetup" / name
 
 
+def config_folder() -> Path:
+    """Give the folder in which this user keeps what this program is to do."""
+    return Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config").absolute() / "xpusetup"
+
+
 def identity() -> Redactor:
     """Give what hides this person and this machine in a text."""
     import getpass  # noqa: PLC0415 - for reports alone

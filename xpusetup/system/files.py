@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
+from xpusetup.system.environment import cache_folder, config_folder
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 # What room places have left, so that a full one is said by name.
@@ -101,19 +102,50 @@ class Sysroot:
             return []
 
 
+# What chose a place: the option, variable or argument by which advice says how to choose another.
+
+
+_CHOSEN: dict[Path, str] = {}
+OF_ROOTS = "--root DIR (or XPUSETUP_ROOT)"
+
+
+@contextmanager
+def places_of(chosen: Mapping[Path, str]) -> Iterator[None]:
+    """Remember, while a command is at work, by what it was told of its places."""
+    for path, how in chosen.items():
+        note_place(path, how)
+    try:
+        yield
+    finally:
+        _CHOSEN.clear()
+
+
+def note_place(path: Path, how: str) -> Path:
+    """Remember by what a file or folder was chosen, as a person would choose another: --out DIR."""
+    _CHOSEN[Path(os.path.abspath(path))] = how  # noqa: PTH100 - of links too what was named
+    return path
+
+
+def how_chosen(path: Path) -> str:
+    """Say how another place is chosen in place of this: by what chose it, or the nearest folder above it."""
+    ours = {cache_folder(""): "export XDG_CACHE_HOME=DIR", config_folder(): "export XDG_CONFIG_HOME=DIR"}
+    known, here = {**ours, **_CHOSEN}, Path(os.path.abspath(path))  # noqa: PTH100 - same
+    return next((known[each] for each in (here, *here.parents) if each in known), OF_ROOTS)
+
+
+def _elsewhere(path: Path) -> str:
+    return f"choose another place: {how_chosen(path)}"
+
+
 # What the system answered about a file: the true cause in plain words, and what mends it.
 
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
 """What is answered where there can be no such file."""
-ELSEWHERE = "choose another place: --root DIR (or XPUSETUP_ROOT)"
 SILENT = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.EHOSTDOWN, errno.EREMOTEIO)
 """What a broken disk or a network file system that has gone answers."""
 PLAIN = {
-    errno.ENOSPC: f"free space or {ELSEWHERE}",
-    errno.EDQUOT: f"free space or {ELSEWHERE}",
-    errno.EROFS: ELSEWHERE,
     errno.EISDIR: "name a file, not a folder",
     errno.ENAMETOOLONG: "choose a shorter name",
     errno.EMFILE: "allow more open files in this shell: ulimit -n 4096",
@@ -136,26 +168,31 @@ class Fault(NamedTuple):
 def find_fault(error: OSError, path: Path, *, writing: bool) -> Fault:
     """Say why a file could not be written or read; the folders on the way to it are looked at."""
     says, code = error.strerror or str(error), error.errno
-    room = read_free_space(path) if code in FULL else None
     if code in {errno.EACCES, errno.EPERM}:
         return _closed(says, path, writing=writing)
     if code in {errno.ENOTDIR, errno.EEXIST} and (way := _in_the_way(path)):
         moved = shlex.join(("mv", str(way), f"{way}.old"))
         return Fault(f"{way} is a file, not a folder", f"choose another place, or move it away: {moved}")
-    if code == errno.ENOENT and not os.path.lexists(path.parent):
+    if code == errno.ENOENT and not os.path.lexists(path.parent) and not (writing and _was_making(error, path)):
         return Fault(f"there is no folder {path.parent}", f"make it: {shlex.join(('mkdir', '-p', str(path.parent)))}")
-    if code == errno.ENOENT and writing:
-        return Fault(says, ELSEWHERE)  # as below /proc
+    if code in {errno.EROFS, *FULL} or (code == errno.ENOENT and writing):  # as below /proc, or mounted on demand
+        room = read_free_space(path) if code in FULL else None
+        return Fault(f"{says} ({room})" if room else says, f"{'free space or ' * (code in FULL)}{_elsewhere(path)}")
     if code in {errno.ELOOP, errno.EBUSY, errno.ETXTBSY}:
         look = ("fuser", "-v") if code != errno.ELOOP else ("ls", "-l")
         return Fault(says, f"look at it: {shlex.join((*look, str(path)))}")
-    return _plain(error, f" ({room})" if room else "")
+    return _plain(error)
 
 
-def _plain(error: OSError, more: str = "") -> Fault:
+def _plain(error: OSError) -> Fault:
     known = PLAIN.get(error.errno or 0)
     fix = known or "the same command with -v says where in the program this happened"
-    return Fault(f"{error.strerror or error}{more}", fix, of_machine=known is not None)
+    return Fault(error.strerror or str(error), fix, of_machine=known is not None)
+
+
+def _was_making(error: OSError, path: Path) -> bool:
+    """Say whether what failed was to make a folder above a file: it cannot be made then."""
+    return isinstance(error.filename, str | os.PathLike) and Path(error.filename) in path.parents
 
 
 def _closed(says: str, path: Path, *, writing: bool) -> Fault:
@@ -163,7 +200,7 @@ def _closed(says: str, path: Path, *, writing: bool) -> Fault:
     there = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     place = there.parent if writing and there == path and not path.is_dir() else there
     look = shlex.join(("ls", "-ld", str(place)))
-    return Fault(says, f"see who may: {look}; then {ELSEWHERE}" if writing else f"see who may: {look}")
+    return Fault(says, f"see who may: {look}; then {_elsewhere(path)}" if writing else f"see who may: {look}")
 
 
 def _in_the_way(path: Path) -> Path | None:
@@ -179,12 +216,19 @@ def cannot_write(path: Path, error: OSError) -> NotReadyError:
 
 
 def check_output(path: Path) -> None:
-    """Refuse a file that could not be written, before the work whose result it is to hold. Raises NotReadyError."""
+    """Make the folder of a file, and refuse one that could not be written, before the work whose result it is to hold.
+
+    Raises NotReadyError.
+    """
     there = next((each for each in (path, *path.absolute().parents) if each.exists()), path)
     code = errno.EISDIR if there == path and path.is_dir() else 0 if there.is_dir() or there == path else errno.ENOTDIR
     if code or not os.access(there, os.W_OK):
         code = code or errno.EACCES
         raise cannot_write(path, OSError(code, os.strerror(code)))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
 
 
 def cannot_read(path: Path, error: OSError) -> UsageError:
@@ -203,15 +247,15 @@ def unforeseen(error: OSError) -> XpuError:
     return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
 
 
-def check_folder(path: Path, option: str = "--root DIR", *, there: bool = False) -> Path:
+def check_folder(path: Path, *, there: bool = False) -> Path:
     """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold.
 
-    `option` names another one; what is `there` already has to go there first.
+    What is `there` already has to go to another one first.
     """
     if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
         raise UsageError(
             f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
-            fix=f"move it to a plainer one, and name that: {option}" if there else f"choose a plainer one: {option}",
+            fix=f"{'move it to a plainer one, and name that' if there else 'choose a plainer one'}: {how_chosen(path)}",
         )
     return path
 
@@ -406,6 +450,16 @@ def make_folder(path: Path, *, private: bool = False) -> None:
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def find_wheel(name: str) -> Path:
+    """Give the wheel that was named. Raises UsageError for what is none by its name, or not there."""
+    path = Path(name).expanduser()
+    if name and path.is_file() and path.suffix == ".whl":
+        return path
+    what = f"{name} is a folder, and no wheel" if path.is_dir() else f"{name} is no wheel"
+    there = bool(name) and path.exists()
+    raise UsageError(what if there else f"there is no wheel {name!r}", fix="name a file that ends with .whl")
 
 
 def hash_file(path: Path) -> str:

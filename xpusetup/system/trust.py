@@ -12,15 +12,15 @@ import os
 import shlex
 import stat
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.system import files
-from xpusetup.system.environment import today, variable
+from xpusetup.system.environment import config_folder, today
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from xpusetup.system.files import ReadFile
 
@@ -121,7 +121,7 @@ def _is_own_group(status: os.stat_result, path: Path) -> bool:
 
 def record_file() -> Path:
     """Give the file that holds what the caller trusted."""
-    return Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config") / "xpusetup/trusted.jsonl"
+    return config_folder() / "trusted.jsonl"
 
 
 def require_trust(foreign: Iterable[Foreign]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.base.text import render_duration, render_size
+from xpusetup.base.text import render_duration, render_first, render_size
 from xpusetup.ui.console import MARKS, prose
 from xpusetup.verify.codegen import GeneratedKernel, list_left_out
 
@@ -355,7 +355,8 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
         if causes and len(failing) > 1:  # that is what has to be mended
             told = f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}"
             prose(console, "   ", told)
-        console.print(f"   what this machine lacks: {escape(data.fix)}")
+        lacks = f"the build is not done ({render_first(data.left)})" if data.left else "what this machine lacks"
+        console.print(f"   {lacks}: {escape(data.fix)}")
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
     if data.saved:

@@ -434,7 +434,10 @@ class Judged(NamedTuple):
     caused_by: str | None = None
 
 
-AGAIN = "take wheel and statement from where both were built; to make them anew: build it again"
+AGAIN = (
+    "take wheel and statement from where both were built (wheels/ of the root); to make them anew: build it again. "
+    "A wheel that others published has none of ours"
+)
 CHECKS = (
     Check(
         "provenance.signature",

@@ -29,7 +29,8 @@ class Subject:
     """An environment to verify: its interpreter, the variables it is run with, what was asked of which device.
 
     `root` is that of the build, None where the environment is not ours; `whose` names it to people. `known` is the
-    device of a profile, or of a file that was named, `modes` those that it was built for.
+    device of a profile, or of a file that was named, `modes` those that it was built for. Where steps of the build are
+    `left`, `go_on` is the command that runs them.
     """
 
     python: Path
@@ -39,6 +40,8 @@ class Subject:
     root: Root | None = None
     known: Device | None = None
     modes: tuple[Mode, ...] = ()
+    left: tuple[str, ...] = ()
+    go_on: str = ""
 
 
 # Starts the verification helper of this package with the interpreter of any environment.

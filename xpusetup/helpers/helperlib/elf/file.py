@@ -41,6 +41,10 @@ class NotElfError(ValueError):
     """The file is no ELF file of 64 bits, little-endian, or its tables point outside of it."""
 
 
+class OtherClassError(NotElfError):
+    """The file is of another word size or byte order: the loader passes it over, and looks further."""
+
+
 BROKEN = "it was cut off or is broken: its tables point outside of it"
 READ = b"\2\1"
 """What says of an ELF file that it is of 64 bits and little-endian."""
@@ -63,6 +67,11 @@ def machine_of(head: bytes) -> str:
     usual, name = MACHINES.get(number, (b"", ""))
     bits, order = ("32", "64")[head[4:5] == b"\2"], (", big-endian" if head[5:6] == b"\2" else "")
     return name if head[4:6] == usual or not name else f"{name} with {bits} bits{order}"
+
+
+def name_machine(number: int) -> str:
+    """Name the processor of a library by its number."""
+    return MACHINES[number][1] if number in MACHINES else f"processor {number}"
 
 
 def ends_early(path: Path) -> bool:
@@ -113,8 +122,11 @@ class Elf:
 
     def __init__(self, data: Buffer) -> None:
         self.data = data
-        if data[:4] != MAGIC or data[4:6] != READ:
-            raise NotElfError("no ELF file of 64 bits, little-endian")
+        if data[:4] != MAGIC:
+            raise NotElfError("it is no ELF file")
+        if data[4:6] != READ:
+            machine = machine_of(bytes(data[:20]))
+            raise OtherClassError(f"it is for {machine}" if machine else "it is not of 64 bits, little-endian")
         try:
             self._read_header()
             self._read_dynamic()

@@ -16,7 +16,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
-from helperlib.elf.file import NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError, Symbols, read_symbols
+from helperlib.elf.file import NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError, OtherClassError, Symbols, read_symbols
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -31,6 +31,7 @@ TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)")
 class Library:
     """A file as the loader knows it. `identity` is the same for two names of one file; `broken`: it is no library.
 
+    `other_class`: one of another word size, which the loader passes over.
     `rpath` is None where the file has a RUNPATH too, for then the loader does not look at it.
     """
 
@@ -45,6 +46,7 @@ class Library:
     has: frozenset[str] = frozenset()
     size: int = 0
     broken: str = ""
+    other_class: bool = False
 
 
 @dataclass
@@ -136,9 +138,11 @@ class Process:
         machine = self.order[0].library.machine if self.order else 0
         for path in self.candidates(name, loader):
             library = self.places.look(path)
-            if library is not None and library.broken:
+            if library is None or library.other_class:
+                continue
+            if library.broken:
                 return None
-            if library is not None and machine in (0, library.machine):
+            if machine in (0, library.machine):
                 return library
         return None
 
@@ -240,7 +244,7 @@ def _read_library(path: str) -> Library | None:
     except OSError:
         return None
     except (NotElfError, struct.error) as error:
-        return Library(path, identity, broken=str(error))
+        return Library(path, identity, broken=str(error), other_class=isinstance(error, OtherClassError))
 
 
 def make_library(path: str, identity: str, size: int, elf: Elf) -> Library:

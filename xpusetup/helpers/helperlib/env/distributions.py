@@ -212,6 +212,17 @@ def _listed(record: Path) -> Iterator[tuple[str, str]]:
             yield path, rest.partition(",")[0]
 
 
+def requires(one: Distribution, name: str) -> bool:
+    """Say whether the metadata of an installed distribution asks for another one."""
+    ending = f"-{one.version}.dist-info"
+    for path in sorted(Path(one.place).glob(f"*{ending}/METADATA")):
+        if canonical(path.parent.name.removesuffix(ending)) == one.name:
+            lines = path.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0].splitlines()
+            asked = (line.partition(":")[2].strip() for line in lines if line.startswith("Requires-Dist:"))
+            return any(canonical(re.split(r"[^\w.-]", text)[0]) == name for text in asked)
+    return False
+
+
 def libraries_of(distributions: Iterable[Distribution]) -> dict[str, str]:
     """Give all libraries that distributions list, by path, and whose each is."""
     return {

@@ -110,7 +110,8 @@ def settings_files() -> list[Path]:
     shared = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
     own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
     system = [*(Path(folder) / "pip/pip.conf" for folder in shared.split(":")), Path("/etc/pip.conf")]
-    return [*system, home / ".pip/pip.conf", own / "pip/pip.conf", site_file()]
+    named = [Path(name) for name in (os.environ.get("PIP_CONFIG_FILE"),) if name]
+    return [*system, home / ".pip/pip.conf", own / "pip/pip.conf", site_file(), *named]
 
 
 def read(path: Path) -> configparser.RawConfigParser:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 EVERY = 0.5
+MAKE_ROOM = "make room there, or choose another place: --build-dir DIR"
 """Seconds between two lines, however many repositories have something to say."""
 COUNTED = re.compile(r"(Receiving objects): +\d+% \((\d+)/(\d+)\)(?:, ([\d.]+) ([KMG]iB|bytes))?")
 PASSING_BY = re.compile(r"^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:%|$|,)")
@@ -137,7 +138,7 @@ class Servers:
                 return ""
             why = said.last if said.code else NO_COMMIT
             if said.kind == ROOM and said.code:
-                raise FetchError(f"cannot write {place}: {said.last}", "make room there, or choose another place", ROOM)
+                raise FetchError(f"cannot write {place}: {said.last}", MAKE_ROOM, ROOM)
             if said.code and said.kind in {DENIED, PASSING}:
                 break
         return why
@@ -234,8 +235,7 @@ class Gatherer:
             say(f"{error}")
             return error
         except OSError as error:
-            fix = "make room there, or choose another place"
-            return FetchError(f"cannot write {repository.folder}: {error.strerror or error}", fix, ROOM)
+            return FetchError(f"cannot write {repository.folder}: {error.strerror or error}", MAKE_ROOM, ROOM)
 
     def gather(self, repository: Repository) -> Gathered:
         """Get the objects of one repository."""
@@ -357,8 +357,7 @@ def judge(one: Gathered, said: Said) -> bool:
     """Say whether the store is to blame. Raises FetchError where it is not."""
     tree = one.repository.tree
     if said.kind == ROOM:
-        fix = "make room there, or choose another place: --build-dir DIR"
-        raise FetchError(f"cannot write {tree}: {said.last}", fix)
+        raise FetchError(f"cannot write {tree}: {said.last}", MAKE_ROOM)
     if one.store is None or not DAMAGED.search(said.words):
         raise FetchError(f"git checkout failed in {tree}: {said.last}", "read the log above")
     return True

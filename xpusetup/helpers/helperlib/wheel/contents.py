@@ -401,6 +401,7 @@ OF_SYSTEMS = {
     **dict.fromkeys((b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe"), "is a library of macOS"),
     b"MZ": "is a library of Windows",
     b"!<arch>\n": "is a static library",
+    b"version https://git-lfs": "is a pointer of git-lfs, which stands for a file that did not come along",
 }
 LINKER_SCRIPT = "is a text for the linker, which nothing can load"
 
@@ -422,6 +423,11 @@ def _look(info: zipfile.ZipInfo, head: bytes, copy: IO[bytes]) -> Member:
 def _instead(info: zipfile.ZipInfo, head: bytes) -> str:
     if stat.S_ISLNK(info.external_attr >> 16):
         return "is a symbolic link, of which pip makes a small text file"
+    return what_instead(head)
+
+
+def what_instead(head: bytes) -> str:
+    """Say by its first bytes what a file is that has the name of a library and is no ELF file."""
     if not head:
         return "is empty"
     if SCRIPT.search(head):

@@ -27,14 +27,15 @@ from helperlib.elf.conflicts import (
     path_of,
     stem_of,
 )
-from helperlib.elf.file import BROKEN, MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
+from helperlib.elf.file import BROKEN, MAGIC, Elf, Index, NotElfError, Symbols, name_machine, read_symbols
 from helperlib.elf.loader import Library, make_library, open_elf
-from helperlib.wheel.contents import NO_TARGETS, UNREADABLE, list_files
+from helperlib.env.distributions import requires
+from helperlib.wheel.contents import LIBRARY, LINKER_SCRIPT, NO_TARGETS, UNREADABLE, list_files, what_instead
 from helperlib.wheel.images import Targets, read_targets
-from helperlib.wheel.libraries import installed
+from helperlib.wheel.libraries import IMPORTED, installed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from helperlib.elf.loader import Disk, Loaded, Process
@@ -76,15 +77,18 @@ class Archive:
             with self.zip.open(info) as stream:
                 first = stream.read(1 << 16)
                 if not first.startswith(MAGIC):
-                    return None
+                    return self._note(path, say_unread(path, first))
                 with tempfile.TemporaryFile(prefix="xpusetup-") as copy:
                     copy.write(first)
                     shutil.copyfileobj(stream, copy, 1 << 20)
                     copy.flush()
                     return self._map(path, copy.fileno(), info.file_size)
         except (*UNREADABLE, NotElfError, struct.error) as error:
-            self.troubles[path] = BROKEN if isinstance(error, struct.error) else str(error)
-            return None
+            return self._note(path, BROKEN if isinstance(error, struct.error) else str(error))
+
+    def _note(self, path: str, why: str) -> None:
+        if why:
+            self.troubles[path] = why
 
     def _map(self, path: str, number: int, size: int) -> Part:
         with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
@@ -105,6 +109,7 @@ class Installed:
     """The libraries of a distribution that lies in an environment; it answers what an Archive answers."""
 
     def __init__(self, one: Distribution, disk: Disk) -> None:
+        self.one = one
         self.place = one.place
         self.disk = disk
         self.members = sorted({normpath(join(one.place, path)) for path, _ in one.files if ".so" in basename(path)})
@@ -117,20 +122,32 @@ class Installed:
     def libraries(self) -> list[Library]:
         """Give what the loader knows of its libraries; what is none is left out, what is cut off is a trouble."""
         found = [library for path in self.members if (library := self.disk.look(path)) is not None]
-        self.troubles = {one.path: one.broken for one in found if one.broken and _is_elf(one.path)}
+        unread = {one.path: say_unread(one.path, _head_of(one.path), one.broken) for one in found if one.broken}
+        self.troubles = {path: why for path, why in unread.items() if why}
         return [one for one in found if not one.broken]
 
     def is_bound(self) -> bool:
-        """Say whether one of its libraries is linked with torch."""
-        return any(TORCH.match(basename(name)) for one in self.libraries() for name in one.needed)
+        """Say whether one of its libraries is linked with torch, or one that nobody can read may be."""
+        libraries = self.libraries()
+        bound = any(TORCH.match(basename(name)) for one in libraries for name in one.needed)
+        return bound or (bool(self.troubles) and requires(self.one, "torch"))
 
 
-def _is_elf(path: str) -> bool:
+def _head_of(path: str) -> bytes:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - as everywhere here
-            return file.read(len(MAGIC)) == MAGIC
+            return file.read(64)
     except OSError:
-        return False
+        return b""
+
+
+def say_unread(path: str, head: bytes, error: str = "") -> str:
+    """Say why what has the name of a library is none; empty where nobody takes it for one of this system."""
+    if head.startswith(MAGIC):
+        return error
+    name, told = basename(path), what_instead(head)
+    imported = IMPORTED.match(name) and LIBRARY.search(name) and "-darwin" not in name
+    return f"it {told}" if imported and told != LINKER_SCRIPT else ""
 
 
 class World:
@@ -197,8 +214,9 @@ class Problem:
     """One reason why a library cannot be loaded.
 
     `kind`: library (needed and nowhere), symbol, abi (the other std::string), version (a version node), major (another
-    major is loaded already), file (it cannot be read). `certain` is false where what is missing may be brought by
-    something that is not here. `first` is the file that lacks `names`, `near` what it has in their place.
+    major is loaded already), machine (it is for another processor), file (it cannot be read). `certain` is false where
+    what is missing may be brought by something that is not here. `first` is the file that lacks `names`, `near` what
+    it has in their place.
     """
 
     kind: str
@@ -246,6 +264,15 @@ class Bench:
         """Judge each library of a wheel that Python may open."""
         return [self._judge_one(part, parts) for part in parts if is_opened(part.library, parts)]
 
+    def judge_unread(self, troubles: Mapping[str, str]) -> list[Judged]:
+        """Judge what cannot be read. What only Python asks for by such a name is certainly not loaded."""
+        named = {path: why for path, why in troubles.items() if ".libs/" not in path}
+        return [
+            Judged(path, group_of(path), 0, 0, foreign=False, problems=(Problem("file", path, (why,), certain=sure),))
+            for path, why in named.items()
+            for sure in (bool(IMPORTED.match(basename(path))),)
+        ]
+
     def _judge_one(self, part: Part, parts: Sequence[Part]) -> Judged:
         asked = [symbol.name for symbol in part.symbols.asked]
         problems = tuple(self._problems(part.library, parts))
@@ -262,8 +289,9 @@ class Bench:
         process = self.base.fork()
         before = len(process.missing)
         there = {one.library.identity for one in process.order}
-        if library.machine != (process.order[0].library.machine if process.order else library.machine):
-            yield Problem("machine", library.path, (str(library.machine),))
+        own = process.order[0].library.machine if process.order else library.machine
+        if library.machine != own:
+            yield Problem("machine", library.path, (name_machine(library.machine),), first=name_machine(own))
             return
         scope = process.open(library.path) or []
         self._open_before(process, parts, before, scope)

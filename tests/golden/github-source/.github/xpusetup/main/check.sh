@@ -16,6 +16,9 @@ mkdir -p results
 rm -rf check
 
 /usr/bin/python3.11 -m venv check
+. helpers/pip.sh
+trap forget_pip EXIT
+settle_pip "$ROOT/check"
 "$ROOT"/check/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
   "$ROOT"/helpers/requirements/build-9732bc796706.txt --requirements \
   "$ROOT"/helpers/requirements/runtime-8a3732773b0b.txt --record "$ROOT"/origins

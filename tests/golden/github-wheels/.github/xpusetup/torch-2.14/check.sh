@@ -16,6 +16,9 @@ mkdir -p results
 rm -rf check
 
 /usr/bin/python3.11 -m venv check
+. helpers/pip.sh
+trap forget_pip EXIT
+settle_pip "$ROOT/check"
 "$ROOT"/check/bin/python "$ROOT"/helpers/install_published.py --wheels "$ROOT"/published --wheel \
   torch==2.14.1+xpu --wheel torchvision==0.29.1+xpu --wheel torchaudio==2.11.0+xpu --wheel triton-xpu==3.8.0 \
   --index https://download.pytorch.org/whl/xpu --requirements \

@@ -16,6 +16,9 @@ mkdir -p results
 rm -rf check
 
 /usr/bin/python3.11 -m venv check
+. helpers/pip.sh
+trap forget_pip EXIT
+settle_pip "$ROOT/check"
 "$ROOT"/check/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
   "$ROOT"/helpers/requirements/build-3cd2057c95d8.txt --record "$ROOT"/origins
 "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl
