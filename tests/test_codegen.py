@@ -110,7 +110,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(codegen, "open_built", lambda _where: workspace(kept["listed"]))
     monkeypatch.setattr(
         codegen,
-        "find_built",
+        "find_whole",
         lambda _: SimpleNamespace(python="/r/venv/bin/python", root="/r", target=SimpleNamespace(arch=kept["arch"])),
     )
     monkeypatch.setattr(codegen, "run_environment", lambda _built: {"PATH": "/bin"})

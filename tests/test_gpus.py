@@ -140,7 +140,6 @@ def test_where_a_distribution_has_drivers_from(
         (["ol", "fedora"], "9.6"),
         (["rhel", "fedora"], "7.9"),
         (["ubuntu", "debian"], "18.04"),
-        (["nixos"], "25.11"),
         (["alpine"], "3.22.2"),
         (["kali", "debian"], "2026.3"),
         ([], None),
