@@ -12,7 +12,7 @@ from pydantic import Field, ValidationError
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Provider
 from xpusetup.base.values import DeviceTarget, Operand, Strict, Text, TomlError, parse_toml
-from xpusetup.config.load import describe
+from xpusetup.config.load import describe, with_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -142,7 +142,7 @@ def _parse(name: str, text: str) -> dict[str, Any]:
     except TomlError as error:
         raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
     except ValidationError as error:
-        lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
+        lines = with_lines(name, text, describe(error, SettingsFile, values))
         raise UsageError("\n".join(lines), fix=f"mend {name}") from error
     return values
 
