@@ -77,7 +77,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("test transfromers", 2, "there is no suite 'transfromers'; did you mean transformers?", "known: "),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
-        (f"profiles check {BAD}", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
+        (f"profiles check {BAD}", 2, f"{BAD}:8: python: must be", "mend the file, then: "),
         ("build -p sin", 2, "there is no profile 'sin'", "xpusetup profiles list"),
         ("build -p sim --verify maybe", 2, "--verify cannot be 'maybe'", "use one of: auto, require, off"),
         ("build -p sim --set torch", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),

@@ -85,7 +85,7 @@ def test_golden_every_error_of_a_file() -> None:
 
 @pytest.mark.parametrize("name", ["Acme", "1acme", "acme-2", "a.b", ""])
 def test_names_are_what_torch_takes(name: str) -> None:
-    with pytest.raises(UsageError, match="name: String should match"):
+    with pytest.raises(UsageError, match="name: must match"):
         parse_device(ACME.replace("acme", name), "x.toml")
 
 

@@ -74,9 +74,9 @@ def test_every_family_has_a_platform_or_a_way_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("discrete", "discreet", "gpus.toml: family.One.discrete: is missing"),
-        ('"0001"', '"1"', "gpus.toml: family.One.unnamed.0: String should match pattern"),
-        ("2026-11-21", '"yesterday"', "gpus.toml: collected: Input should be a valid date"),
+        ("discrete", "discreet", "family.One.discrete: is missing"),
+        ('"0001"', '"1"', "family.One.unnamed.0: must be four"),
+        ("2026-11-21", '"yesterday"', "collected: must be a valid date"),
         ("[[family]]", "[[family", "gpus.toml is not TOML"),
         ('"0001"', '"0001", "0001"', "gpus.toml: 8086:0001 stands in one and in one"),
     ],

@@ -103,3 +103,73 @@ def test_a_profile_is_shown_as_its_file_says_it(name: str) -> None:
     assert all(isinstance(rule, dict) and {"place", "told", "ours"} <= rule.keys() for rule in rules)
     measured = [each.target for each in data.costs.cost] if data.costs else []
     assert {*measured} <= {*(profile.arch.default if profile.arch else [])}
+
+
+WRONG = """schema = 1
+name = "mine"
+python = 3.10
+extends = "sim"
+[build_requirements]
+pins = [
+  "pip==26.0",
+  "ninja>=1",
+]
+
+[[components]]
+kind = "source"
+name = "first"
+frontend = "make"
+
+[components.environment]
+"A B" = "x"
+
+[[components]]
+kind = "wheal"
+name = "second"
+after = ["frist"]
+"""
+
+
+def test_each_error_names_its_line() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_profile(WRONG, "mine.toml")
+    said = caught.value.message
+    for line, words in (
+        (3, "python: must be text in quotes (here: 3.1)"),
+        (4, "extends: unknown key; nothing is inherited"),
+        (8, "build_requirements.pins.1: must be pinned exactly, as in name==1.2.3 (here: 'ninja>=1')"),
+        (11, "components.first.version: is missing"),
+        (14, "components.first.frontend: must be 'setup.py' or 'build' (here: 'make')"),
+        (17, "components.first.environment.A B.[key]: must be the name of a variable"),
+        (19, "components.second: needs a kind, one of source, wheel, skip (here: 'wheal')"),
+        (22, "components.second.after: there is no component 'frist'; did you mean 'first'?"),
+    ):
+        assert f"\nmine.toml:{line}: {words}" in f"\n{said}"
+    assert "\nmine.toml: accelerator: is missing" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[a]\nb = 1\nb = 2\n", "b stands there already (at line 3"),
+        ("[a.b]\nc = 1\n[a.b]\n", "[a.b] stands there already; one of several is written [[a.b]] (at line 3"),
+        ("\ufffd\ufffds\0c\0", "it is no UTF-8; in the editor: save as UTF-8"),
+    ],
+)
+def test_what_is_no_toml_names_what_is_wrong(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"mine.toml is not TOML: {said}")):
+        parse_profile(text, "mine.toml")
+
+
+def test_a_mark_before_the_first_line_is_none_of_it() -> None:
+    text = package_text("profiles/sim.toml")
+    assert parse_profile(f"\ufeff{text}", "x.toml") == parse_profile(text, "x.toml")
+
+
+@pytest.mark.parametrize("repo", ["github.com/a/b", "../tree", "a/b"])
+def test_a_repository_is_an_address_or_a_whole_path(repo: str) -> None:
+    text = package_text("profiles/sim.toml").replace("package:simxpu", repo)
+    with pytest.raises(UsageError, match=r"components\.simxpu\.repo: must be an address"):
+        parse_profile(text, "x.toml")
+    for good in ("git@example.org:a/b", "example:a/b", "ssh://git@example.org/a", "file:///a", "/srv/a", "~/a"):
+        parse_profile(text.replace(f'"{repo}"', f'"{good}"'), "x.toml")

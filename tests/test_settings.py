@@ -110,7 +110,7 @@ def test_a_callers_variable_rules_over_the_network_of_the_site() -> None:
     ],
 )
 def test_a_network_that_means_nothing(text: str) -> None:
-    assert message_of(text).startswith(f"{SITE}: network")
+    assert message_of(text).startswith(f"{SITE}:1: network")
 
 
 def test_an_empty_value_rules_too() -> None:
@@ -122,13 +122,13 @@ def test_an_empty_value_rules_too() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("jobs = 0", "jobs: Input should be greater than or equal to 1 (here: 0)"),
-        ('jobs = "4"', "jobs: Input should be a valid integer (here: '4')"),
+        ("jobs = 0", "jobs: must be greater than or equal to 1 (here: 0)"),
+        ('jobs = "4"', "jobs: must be a whole number (here: '4')"),
         ('profil = "sim"', "profil: unknown key; did you mean 'profile'?"),
         ("toolkit.provder = 1", "toolkit.provder: unknown key; did you mean 'provider'?"),
         (
             'toolkit.provider = "spack"',
-            "toolkit.provider: Input should be 'setvars', 'scripts', 'modules' or 'environment' (here: 'spack')",
+            "toolkit.provider: must be 'setvars', 'scripts', 'modules' or 'environment' (here: 'spack')",
         ),
         (
             'compilers.cxx = "--version"',
@@ -146,7 +146,7 @@ def test_an_empty_value_rules_too() -> None:
     ],
 )
 def test_errors(text: str, message: str) -> None:
-    assert message_of(text) == f"{SITE}: {message}"
+    assert message_of(text) == f"{SITE}:1: {message}"
 
 
 def test_every_error_at_once() -> None:
@@ -160,6 +160,6 @@ def test_not_toml() -> None:
 def test_the_second_file_is_named() -> None:
     with pytest.raises(UsageError) as caught:
         merge_settings([(SITE, "jobs = 1"), (PROJECT, "jobs = -1")])
-    assert caught.value.message.startswith(f"{PROJECT}: jobs: ")
+    assert caught.value.message.startswith(f"{PROJECT}:1: jobs: ")
     assert caught.value.fix == f"mend {PROJECT}"
     assert caught.value.code == 2

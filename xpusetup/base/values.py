@@ -17,16 +17,34 @@ if TYPE_CHECKING:
 TomlError = tomli.TOMLDecodeError
 
 
+BEGINS_AS_UTF_16 = ("\ufffd\ufffd", "\x00")
+TWICE = re.compile(r"Cannot declare \((.*)\) twice|Cannot (?:overwrite a value|mutate immutable namespace .*)")
+
+
 def parse_toml(text: str) -> dict[str, Any]:
     """Read TOML. Raises TomlError, as a rule with line and column."""
+    text = text.removeprefix("\ufeff")  # some editors begin UTF-8 with it
+    if text.startswith(BEGINS_AS_UTF_16):
+        raise TomlError("it is no UTF-8; in the editor: save as UTF-8", text, 0)
     try:
         found: dict[str, Any] = tomli.loads(text)
-    except TomlError:
-        raise
+    except TomlError as error:
+        raise _say_twice(error) from error
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or as many brackets
         why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
         raise TomlError(why, text, 0) from error
     return found
+
+
+def _say_twice(error: TomlError) -> TomlError:
+    """Name the table or the key that stands twice, where that is what is wrong."""
+    match = TWICE.match(error.msg)
+    if match is None:
+        return error
+    line = error.doc.splitlines()[error.lineno - 1].strip()
+    what = ".".join(re.findall(r"'([^']*)'", match[1])) if match[1] else line.partition("=")[0].strip()
+    more = f"; one of several is written [[{what}]]" if match[1] else ""
+    return TomlError(f"{f'[{what}]' if match[1] else what} stands there already{more}", error.doc, error.pos)
 
 
 # The values, and what every table is.
@@ -43,6 +61,8 @@ LONGEST_WORD = 200
 
 PACKAGED = "package:"
 """A repository address that begins so is made from sources that travel with the helpers."""
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[\w.-]+(?:@[\w.-]+)?:(?!/)")
+"""What git takes for an address and not for a path from where it was called: with a scheme, or as ssh writes it."""
 WITH_USER = re.compile(r"(?i)\b(?!(?:git\+)?ssh:)[a-z][a-z0-9+.]{0,20}://[^/\s@\"'<>]*@|\bssh://[^/\s@:]*:[^/\s@]*@")
 """An address with a user or a password; ssh has a user's name in it, and the key elsewhere."""
 WITH_TOKEN = re.compile(r"(?i)://[^\s#]*[?&;][\w-]*(?:token|password|passwd|secret|signature|api[_-]?key)[\w-]*=")
@@ -82,6 +102,8 @@ def _inside(path: str) -> str:
 def _repository(text: str) -> str:
     if text.startswith(PACKAGED) and not re.fullmatch(r"[a-z][a-z0-9_-]*", text.removeprefix(PACKAGED)):
         raise ValueError(f"must name a folder that ships with xpusetup, as in {PACKAGED}NAME")
+    if text and not text.startswith((PACKAGED, "/", "~/")) and not ADDRESS.match(_operand(text)):
+        raise ValueError("must be an address, as in https://HOST/NAME or git@HOST:NAME, or a path that begins with /")
     return _operand(text)
 
 
@@ -118,17 +140,24 @@ def _target(text: str) -> str:
 
 def _version(text: str) -> str:
     _not_long(text)
-    from packaging.version import Version  # noqa: PLC0415 - what was read before is not checked again
+    from packaging.version import InvalidVersion, Version  # noqa: PLC0415 - what was read before is not checked again
 
-    if (normal := str(Version(text))) != text:
+    try:
+        normal = str(Version(text))
+    except InvalidVersion as error:
+        raise ValueError("must be a version, as in 1.2.3") from error
+    if normal != text:
         raise ValueError(f"must be written as in the name of a wheel: {normal}")
     return text
 
 
 def _specifiers(text: str) -> str:
-    from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - same
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet  # noqa: PLC0415 - same
 
-    SpecifierSet(_short(text))
+    try:
+        SpecifierSet(_short(text))
+    except InvalidSpecifier as error:
+        raise ValueError("must be versions, as in >=1.2,<2") from error
     return text
 
 
@@ -139,9 +168,12 @@ PLAIN_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==\d+(\.\d+)*")
 def _exact(text: str) -> str:
     if len(text) <= LONGEST_WORD and PLAIN_PIN.fullmatch(text):
         return text
-    from packaging.requirements import Requirement  # noqa: PLC0415 - same
+    from packaging.requirements import InvalidRequirement, Requirement  # noqa: PLC0415 - same
 
-    requirement = Requirement(_short(text))
+    try:
+        requirement = Requirement(_short(text))
+    except InvalidRequirement as error:
+        raise ValueError("must be pinned exactly, as in name==1.2.3") from error
     if [spec.operator for spec in requirement.specifier] != ["=="] or "*" in str(requirement.specifier):
         raise ValueError("must be pinned exactly, as in name==1.2.3")
     return _operand(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from xpusetup.config.request import read_patch
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic_core import ErrorDetails
 
@@ -74,6 +75,26 @@ SHOWN = 200
 """Characters of a wrong value that are shown."""
 MOST = 10**30
 """A longer number takes Python long to write, or is refused."""
+NEAR = 0.65
+"""How near a word has to be to one that is known to be taken for it: below it other words come up."""
+INHERITING = {"inherits", "inherit", "extends", "base", "parent", "include", "includes", "import", "imports"}
+SHOULD = re.compile(r"^(?:Input|String|List|Dictionary|Value|Keys?) should ")
+SAID = {
+    "be a valid string": "be text in quotes",
+    "be a valid boolean": "be true or false",
+    "be a valid number": "be a number",
+    "be a valid integer": "be a whole number",
+    "be a valid list": "be a list: [...], or for tables [[...]]",
+    "be a valid dictionary": "be a table",
+    "match pattern '^[a-z][a-z0-9._-]*$'": "be small letters, digits and any of . _ -, and begin with a letter",
+    "match pattern '^[0-9a-f]{4}$'": "be four hexadecimal digits in small letters, without 0x",
+    "match pattern '^/[!-~]+$'": "be a path that begins with /",
+    r"match pattern '^[a-z0-9_]+(\.[a-z0-9_]+)+$'": "be a check, as in api.mem_get_info",
+    "match pattern '^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$'": "be letters, digits and any of . _ -",
+    r"match pattern '^\S+$'": "be one word, without spaces",
+    "match pattern '^[A-Za-z_][A-Za-z0-9_]*$'": "be the name of a variable: letters, digits and _",
+}
+"""What pydantic says of a value, and how people say it."""
 CLASSES: dict[str, type[Table]] = {"source": SourceComponent, "wheel": WheelComponent, "skip": SkippedComponent}
 
 
@@ -96,9 +117,9 @@ def _parse_profile(text: str, origin: str) -> Profile:
             f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
         ) from error
     except UnfitError as error:
-        raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
+        raise _refuse(origin, text, [*describe(error, Profile, data), *_find_between(data)]) from error
     if lines := list(_find_between(data)):
-        raise _refuse(origin, lines)
+        raise _refuse(origin, text, lines)
     return profile
 
 
@@ -124,13 +145,67 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
     except TomlError as error:
         raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line of {origin}") from error
     except UnfitError as error:
-        lines = [f"{origin}: {line}" for line in describe(error, model, data)]
+        lines = with_lines(origin, text, describe(error, model, data))
         raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
 
 
-def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
-    text = "\n".join(f"{origin}: {line}" for line in lines)
-    return UsageError(text, fix=f"mend the file, then: xpusetup profiles check {origin}")
+def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:
+    said = "\n".join(with_lines(origin, text, lines))
+    return UsageError(said, fix=f"mend the file, then: xpusetup profiles check {origin}")
+
+
+# The lines of a file on which its values begin. The reader of TOML does not tell them: so it reads the beginning of
+# the file up to each line, and what is new in it since the line before began there.
+
+
+LONG = 1000
+"""Lines of the longest file that is read so: each line costs one reading. In a longer one nobody is told lines."""
+
+
+def with_lines(origin: str, text: str, said: Iterable[str]) -> list[str]:
+    """Put before each error of a file its name, and the line of what it is about, or else of the table around it."""
+    places = find_lines(text)
+    lines = ((_line_of(words, places), words) for words in said)
+    return [f"{origin}:{line}: {words}" if line else f"{origin}: {words}" for line, words in lines]
+
+
+def _line_of(words: str, places: Mapping[str, int]) -> int:
+    path = words.partition(": ")[0].removesuffix(".[key]")
+    while path and path not in places:
+        path = path.rpartition(".")[0]
+    return places.get(path, 0)
+
+
+def find_lines(text: str) -> dict[str, int]:
+    """Give for each place of a file, as people name it, the line on which it begins; of twins the last."""
+    lines, first = text.split("\n"), 1
+    found: dict[tuple[int | str, ...], int] = {}
+    data: Any = None
+    for number in range(1, len(lines) + 1) if len(lines) <= LONG else ():
+        try:
+            data = parse_toml("\n".join(lines[:number]))
+        except TomlError:
+            continue  # a value over several lines
+        new = [loc for loc in _places(data) if loc not in found]
+        found |= {loc: _line_within(lines, first, number, loc, data) for loc in new}
+        first = number + 1
+    return {".".join(_where(loc, data, tagged=False)): line for loc, line in found.items()}
+
+
+def _places(data: Any, before: tuple[int | str, ...] = ()) -> Iterator[tuple[int | str, ...]]:
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        yield (*before, key)
+        yield from _places(value, (*before, key))
+
+
+def _line_within(lines: Sequence[str], first: int, last: int, loc: tuple[int | str, ...], data: Any) -> int:
+    """Give the line of a place whose statement is on these: that of a text which stands on one of its own."""
+    for part in loc:
+        data = data[part]
+    if isinstance(data, str) and first < last:
+        return next((number for number in range(first, last + 1) if data in lines[number - 1]), first)
+    return first
 
 
 def _find_between(data: dict[str, Any]) -> Iterator[str]:
@@ -140,13 +215,13 @@ def _find_between(data: dict[str, Any]) -> Iterator[str]:
     parts = [part for part in _items(data, "components", dict) if isinstance(part.get("name"), str)]
     names = [part["name"] for part in parts]
     waits = {part["name"]: _items(part, "after", str) for part in parts}
-    yield from (f"components: the name {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1)
+    yield from (f"components.{name}: this name stands twice" for name in sorted({*names}) if names.count(name) > 1)
     for name, others in waits.items():
         unknown = [other for other in others if other not in names]
         path = f"components.{name}.after"
         yield from (f"{path}: there is no component {other!r}{_nearest_word(other, names)}" for other in unknown)
     if cycle := find_cycle(waits):
-        yield f"components: these wait for each other: {' -> '.join(cycle)}"
+        yield f"components.{cycle[0]}.after: these wait for each other: {' -> '.join(cycle)}"
     yield from _find_doubled_pins(data.get("build_requirements"))
     yield from _find_old_cmake(data)
 
@@ -188,18 +263,28 @@ def _say(details: ErrorDetails, model: type[Table], data: Any) -> str:
         known = _fields_at(details["loc"], model)
         return f"{path}: unknown key{_nearest_word(where[-1], known)}"
     if details["type"] in {"union_tag_not_found", "union_tag_invalid"}:
-        return f"{path}: needs a kind, one of {', '.join(CLASSES)}"
-    message = details["msg"].removeprefix("Value error, ")
+        return f"{path}: needs a kind, one of {', '.join(CLASSES)}{_kind_of(details['input'])}"
     if details["type"] == "dataclass_type":
         return f"{path}: must be a table{_given(details['input'])}"
     if details["type"] == "missing":
         return f"{path}: is missing"
-    return f"{path}: {message}{_given(details['input'])}"
+    return f"{path}: {_plain(details['msg'])}{_given(details['input'])}"
 
 
-def _where(loc: tuple[int | str, ...], data: Any) -> Iterator[str]:
+def _kind_of(table: Any) -> str:
+    kind = table.get("kind") if isinstance(table, dict) else None
+    return _given(kind) if isinstance(kind, str) else ""
+
+
+def _plain(message: str) -> str:
+    """Say in plain words what pydantic says of a value."""
+    message = SHOULD.sub("must ", message.removeprefix("Value error, "))
+    return next((f"must {words}" for said, words in SAID.items() if message == f"must {said}"), message)
+
+
+def _where(loc: tuple[int | str, ...], data: Any, *, tagged: bool = True) -> Iterator[str]:
     """Give a place as people name it: a component by its name, and without the kind that pydantic puts behind it."""
-    tagged = loc[:1] == ("components",) and loc[2:3] and loc[2] in CLASSES
+    tagged = tagged and loc[:1] == ("components",) and bool(loc[2:3]) and loc[2] in CLASSES
     for part in (*loc[:2], *loc[3:]) if tagged else loc:
         try:
             data = data[part]
@@ -220,7 +305,9 @@ def _given(value: Any) -> str:
 
 def _nearest_word(word: str, known: Iterable[str]) -> str:
     known = list(known)
-    close = nearest(word, known)
+    if word in INHERITING and "components" in known:
+        return "; nothing is inherited, a profile is whole: xpusetup profiles new NAME --from PROFILE copies one"
+    close = nearest(word, known, least=NEAR)
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 

@@ -13,7 +13,7 @@ from xpusetup.base.document import UnfitError, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Provider
 from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, parse_toml
-from xpusetup.config.load import describe
+from xpusetup.config.load import describe, with_lines
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _parse(name: str, text: str) -> dict[str, Any]:
     except TomlError as error:
         raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
     except UnfitError as error:
-        lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
+        lines = with_lines(name, text, describe(error, SettingsFile, values))
         raise UsageError("\n".join(lines), fix=f"mend {name}") from error
     return values
 
