@@ -152,6 +152,12 @@ def before_kernel(question: Question, gpu: Gpu, release: str) -> First | None:
     return first if (0, 0) < numbers(release) < numbers(own or first.first) else None
 
 
+def newest_first(question: Question, found: list[Gpu]) -> list[Gpu]:
+    """Give GPUs with that first which wants the newest kernel: a kernel that has it has the others too."""
+    pairs = ((first_of(question, gpu, "kernel"), gpu) for gpu in found)
+    return [gpu for _, gpu in sorted(pairs, key=lambda pair: numbers(pair[0].first) if pair[0] else (), reverse=True)]
+
+
 def check_driver_for_gpu(question: Question) -> Answer | None:
     """Hold the driver against the GPU: it lists none that came after it."""
     build = level_zero_build(question.facts)

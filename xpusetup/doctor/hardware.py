@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.ages import age, all_old, before_kernel, first_of, newer_than, newest_is_older
+from xpusetup.doctor.ages import age, all_old, before_kernel, first_of, newer_than, newest_first, newest_is_older
 from xpusetup.doctor.question import (
     BINDS,
     DRIVERS,
@@ -364,7 +364,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     early = [gpu for gpu in intel_gpus(question) if _is_before(question, kernel, gpu)]
     forced = [gpu for gpu in early if any(_probes(kernel, name, gpu) for name in DRIVERS)]
     blind = not listed and not lists_gpu(question.facts)
-    return [gpu for gpu in early if gpu in forced or (blind and gpu.driver == SEEN_ELSEWHERE)]
+    return newest_first(question, [gpu for gpu in early if gpu in forced or (blind and gpu.driver == SEEN_ELSEWHERE)])
 
 
 def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:

@@ -136,10 +136,11 @@ BESIDE = ("tool.contradicted", "hw.slowed")
 def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
     """Give what programs' lines tell of what a check looks at, where it saw no failure itself."""
     seen = facts.shown.get(name)
-    if seen is not None and seen.adds:
+    failed = answer is not None and answer.level in ("fail", "crash")
+    if seen is not None and seen.adds and (failed or not seen.firm):
         return _add_to(answer, seen)
     works = torch_works(facts) or lists_gpu(facts)
-    if seen is None or (works and not seen.firm) or (answer is not None and answer.level in ("fail", "crash")):
+    if seen is None or failed or (works and not seen.firm):
         return answer
     names = " ".join(dict.fromkeys(HIDES.findall(seen.line)))
     words = {

@@ -12,7 +12,7 @@ from xpusetup.base.model import Fix
 from xpusetup.base.values import Confidence, Limits, Strict, parse_toml
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, find_device
-from xpusetup.machine.works import lists_gpu
+from xpusetup.machine.works import is_gpu_line, lists_gpu
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
@@ -190,12 +190,11 @@ def _find_unlisted(question: Question) -> list[Gpu]:
 
     Names that say no product may stand for any of them; a variable that chooses among devices tells nothing.
     """
-    userland, table = question.facts.userland, question.gpus
-    ladder = userland.level_zero if userland else None
+    table = question.gpus
     chosen = any(variable(question, name) for name in ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK"))
-    if ladder is None or table is None or chosen or not lists_gpu(question.facts):
+    names = listed_names(question)
+    if table is None or chosen or not names:
         return []
-    names = [device.name for device in ladder.devices if device.kind in ("gpu", "")]
     found = [table.find(INTEL, find_device(each, table)) for each in names]
     left = [gpu for gpu in intel_gpus(question) if ":" in gpu.address and is_discrete(question, gpu)]
     left = [gpu for gpu in left if gpu.driver != "vfio-pci"]
@@ -204,6 +203,20 @@ def _find_unlisted(question: Question) -> list[Gpu]:
         if (taken := next(same, None)) is not None:
             left.remove(taken)
     return left if len(left) > found.count(None) else []
+
+
+def listed_names(question: Question) -> list[str]:
+    """Give the names of the GPUs that Level Zero lists; where it was not asked, those of OpenCL."""
+    userland = question.facts.userland
+    if userland is None:
+        return []
+    if lists_gpu(question.facts):
+        ladder = userland.level_zero
+        return [each.name for each in ladder.devices if each.kind in ("gpu", "")] if ladder else []
+    if userland.level_zero is not None or userland.sycl:
+        return []
+    devices = [line for line in userland.clinfo or [] if "Intel" in line.partition(": ")[2]]
+    return [line.partition(": ")[2] for line in devices if is_gpu_line(line)]
 
 
 def lists_all(question: Question) -> bool:

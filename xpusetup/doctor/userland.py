@@ -12,6 +12,7 @@ from xpusetup.doctor.question import (
     intel_gpus,
     is_discrete,
     is_xpu,
+    listed_names,
     name,
     named,
     nodes,
@@ -229,16 +230,15 @@ def check_ladder(question: Question) -> Answer | None:
 
 
 def check_every_gpu(question: Question) -> Answer | None:
-    """Look for a card that Level Zero passes over while it lists another GPU."""
-    lost, ladder = question.unlisted, _ladder(question)
-    if ladder is None or not lists_gpu(question.facts):
-        return None
+    """Look for a card that Level Zero, or OpenCL where only that was asked, passes over while it lists another GPU."""
+    lost = question.unlisted
     if not lost:
         return None
-    there = ", ".join(device.name or "a GPU" for device in ladder.devices)
+    there = ", ".join(name or "a GPU" for name in listed_names(question))
     driver = package(question, *DRIVER_PACKAGES)
     by = f"; the driver here is {driver}" if driver else ""
-    seen = f"Level Zero lists {there} and passes over {named(question, lost)}{by}"
+    which = "Level Zero" if lists_gpu(question.facts) else "OpenCL"
+    seen = f"{which} lists {there} and passes over {named(question, lost)}{by}"
     return Answer("fail", seen, {"address": lost[0].address})
 
 

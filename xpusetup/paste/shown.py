@@ -26,7 +26,8 @@ class Showing(Strict):
     """What one kind of line tells: the check, what else has to be or may not be there, what it means and what mends it.
 
     `same` are entries of explain's catalogue that say no more, `firm`: it counts where torch has a device too. `adds`:
-    it proves nothing and tells more of a failure that the check saw itself, with `commands` in place of the check's.
+    it tells more of a failure that the check saw itself, with `commands` in place of the check's; by itself it proves
+    nothing, but where it is `firm` too.
     """
 
     id: Name
