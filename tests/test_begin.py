@@ -47,7 +47,7 @@ def test_golden_profile() -> None:
 
 
 def test_a_branch_stays_a_branch() -> None:
-    source = Source(repo="r", found=FoundRef(REV, "refs/heads/main"), version="1.0")
+    source = Source(repo="https://example.com/r", found=FoundRef(REV, "refs/heads/main"), version="1.0")
     part = make_device_profile("a", shipped("sim"), ACME, "acme.toml", source).components[1]
     assert part.kind == "source"
     assert (part.ref, part.tag, part.rev, part.directory) == ("refs/heads/main", "", REV, ".")
@@ -56,7 +56,7 @@ def test_a_branch_stays_a_branch() -> None:
 def test_how_it_is_built_comes_from_the_device_file() -> None:
     """What begins with OpenReg's file is what ships for it, as far as its source is meant."""
     device = shipped_device("openreg")
-    source = Source(repo="r", found=FoundRef(REV), version="0.0.1", known=device.source_)
+    source = Source(repo="https://example.com/r", found=FoundRef(REV), version="0.0.1", known=device.source_)
     part = make_device_profile("mine", shipped("sim"), device, "openreg", source).components[1]
     (ours,) = (each for each in shipped("openreg-2.13").components if each.kind == "source")
     how = {"directory", "sparse", "frontend", "cmake", "defines"}

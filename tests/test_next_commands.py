@@ -51,7 +51,20 @@ SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each
 
 
 IN_CAPITALS = {
-    *("BAR", "CFLAGS", "COMPOSITE", "CXX", "CXXFLAGS", "DENIED", "DETAIL", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GPG"),
+    *(
+        "BAR",
+        "CFLAGS",
+        "COMPOSITE",
+        "CXX",
+        "CXXFLAGS",
+        "DENIED",
+        "DETAIL",
+        "GONOSUMDB",
+        "GOPRIVATE",
+        "GOPROXY",
+        "GPG",
+        "GPU",
+    ),
     *("HEAD", "HKLM", "HTTP", "INFO", "KUBECONFIG", "LANG", "LDFLAGS", "LIBDIR", "MPLBACKEND", "PUB", "PYTHONHOME"),
     *("PYTHONPATH", "RHEL", "SCCACHE", "SOFTWARE", "SYSTEM", "TMPDIR", "TRUE", "UTF", "VGA", "VSLANG"),
     *("BASE", "CAT", "CONSTRAINT", "CUDAHOSTCXX", "DEFAULT", "DPCPP", "DWORD", "FLAGS", "FROM", "FSTYPE", "GLIBCXX"),

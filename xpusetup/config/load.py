@@ -306,7 +306,7 @@ def _given(value: Any) -> str:
 def _nearest_word(word: str, known: Iterable[str]) -> str:
     known = list(known)
     if word in INHERITING and "components" in known:
-        return "; nothing is inherited, a profile is whole: xpusetup profiles new NAME --from PROFILE copies one"
+        return "; nothing is inherited, a profile is whole; copy one: xpusetup profiles new NAME --from PROFILE"
     close = nearest(word, known, least=NEAR)
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
