@@ -7,7 +7,7 @@ import pytest
 from logs import SMALLEST, explained, signatures
 from xpusetup.explain.explanation import explain
 from xpusetup.explain.finder import Refinement, parse_signatures
-from xpusetup.explain.gone import Gone, refine_gone
+from xpusetup.explain.gone import Came, Gone, refine_came, refine_gone
 from xpusetup.explain.parts import Part, refine
 
 PART = Part(
@@ -47,6 +47,14 @@ def test_all_that_parts_and_releases_say_is_a_refinement() -> None:
     for told in (refine(PART, "header"), *refine_gone(Gone(what="x", since="2", names="old", modules="x"))):
         assert told
         assert Refinement(**told).confidence == "medium"
+
+
+def test_what_a_release_brought_names_that_release() -> None:
+    told = Refinement(**refine_came(Came(what="zap", since="3.1", names="shine", functions="glow")))
+    assert told.cause == "<name> came with zap 3.1, and the zap here is older"
+    assert len(told.patterns) == 1
+    with pytest.raises(ValueError, match="modules or functions are missing"):
+        Came(what="zap", since="3.1", names="shine")
 
 
 @pytest.mark.parametrize("kind", ["parts", "told_first"])

@@ -15,7 +15,7 @@ import ahocorasick
 from xpusetup.base.document import read_as
 from xpusetup.base.values import Limits, Strict, parse_toml
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
-from xpusetup.explain.gone import Gone, refine_gone
+from xpusetup.explain.gone import Came, Gone, refine_came, refine_gone
 from xpusetup.explain.parts import Kind, Part, refine
 from xpusetup.system.kept import keep
 
@@ -113,6 +113,7 @@ class _SignatureFile(Strict):
     shared: dict[str, list[Refinement]] = field(default_factory=dict)
     part: list[Part] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)
+    came: list[Came] = field(default_factory=list)
     signature: list[Signature]
 
     def __post_init__(self) -> None:
@@ -142,6 +143,7 @@ def parse_signatures(text: str) -> tuple[Signature, ...]:
     kinds = {kind for each in known.signature for kind in each.parts}
     parts = {kind: list(_by_part(known.part, kind)) for kind in kinds}
     parts["gone"] = [Refinement(**told) for each in known.gone for told in refine_gone(each)]
+    parts["gone"] += [Refinement(**refine_came(each)) for each in known.came]
     return tuple(_with_shared(_with_results(each, known.results), parts, known.shared) for each in known.signature)
 
 
