@@ -154,11 +154,10 @@ def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
 
 def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """Let a command that takes groups of options have each option of theirs as its own; one with a name is finished."""
-    hints = get_type_hints(command, localns={"AnyResult": Any}, include_extras=True)  # for types alone it is imported
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for each, parameter in signature(command).parameters.items():
-        kind = hints[each]
+    for each, parameter in signature(command, locals={"AnyResult": Any}, eval_str=True).parameters.items():
+        kind = parameter.annotation  # get_type_hints of Python 3.10 hides what has None as its default
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]
             groups[each] = (kind, [option for option, _, _ in own])
