@@ -76,6 +76,7 @@ def test_a_kernel_that_nobody_told_of_is_not_said() -> None:
     [
         ("0.27.0.dev20260420+xpu", "2.13.0.dev20260420+xpu", False),
         ("0.27.0.dev20260101+xpu", "2.13.0.dev20260420+xpu", True),
+        ("0.28.0.dev20260231+xpu", "2.13.0.dev20260420+xpu", False),  # a day that no calendar has
         ("0.27.0+xpu", "2.13.0+xpu", True),
         ("0.28.0+xpu", "2.13.0+xpu", False),
     ],

@@ -10,8 +10,6 @@ import importlib
 import pkgutil
 import re
 from functools import cache
-from re import _constants as code  # type: ignore[attr-defined]
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +18,13 @@ import xpusetup
 from xpusetup.commands.explain import known_signatures
 from xpusetup.explain.finder import make_regex
 from xpusetup.run.tables import known_bad, sayings, showings
+
+try:
+    from re import _constants as code  # type: ignore[attr-defined]
+    from re import _parser as parser  # type: ignore[attr-defined]
+except ImportError:  # Python 3.10 has both beside re
+    import sre_constants as code
+    import sre_parse as parser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -275,9 +275,18 @@ def check_companions(question: Question) -> Answer | None:
     return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
 
 
-NIGHTLY = re.compile(r"\.dev(20[2-9]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))\b")
+NIGHTLY = re.compile(r"\.dev(20[2-9]\d)(\d\d)(\d\d)\b")
 NIGHTS = 14
 """Nightlies so many days apart are still tried together."""
+
+
+def _night_of(version: str) -> date | None:
+    """Give the day of a nightly; None for a release, and for a day that no calendar has."""
+    found = NIGHTLY.search(version)
+    try:
+        return date(int(found[1]), int(found[2]), int(found[3])) if found else None
+    except ValueError:
+        return None
 
 
 def _is_of_another(name: str, version: str, whole: str) -> bool:
@@ -285,9 +294,8 @@ def _is_of_another(name: str, version: str, whole: str) -> bool:
 
     Of two nightlies the numbers tell nothing, since a repository counts on when it likes; their days do.
     """
-    days = [NIGHTLY.search(each) for each in (version, whole)]
-    if days[0] and days[1]:
-        one, other = (date.fromisoformat(found[1]) for found in days if found)
+    one, other = map(_night_of, (version, whole))
+    if one and other:
         return abs((one - other).days) > NIGHTS
     torch = numbers(whole)
     if name == "torchvision":
