@@ -12,6 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.explain.already import leave_out_set
 from xpusetup.explain.ending import find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
@@ -130,7 +131,7 @@ class Explanation:
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
         systems = find_systems([*(cause.text for cause in self.causes), *around], self.log.whole, families)
-        causes = [describe_cause(match, self._above(match), build, systems) for match in self.causes]
+        causes = [self._without_done(describe_cause(each, self._above(each), build, systems)) for each in self.causes]
         if causes and self._is_unexplained(self.causes[0]):
             causes[0] = replace(causes[0], likely=True)
         return ExplainedLog(
@@ -148,6 +149,10 @@ class Explanation:
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
             first_error_over=self.over,
         )
+
+    def _without_done(self, cause: Cause) -> Cause:
+        """Give a cause without the commands that the log shows done before it."""
+        return replace(cause, commands=leave_out_set(cause.commands, self.log, cause.line))
 
     def _is_unexplained(self, match: Match) -> bool:
         """Say whether the log's first error stands before a failure, in other words than those that are known."""
