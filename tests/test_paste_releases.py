@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_paste_shown import causes, findings
+from test_paste_shown import causes, findings, read
 from xpusetup.commands.paste import read_paste
 from xpusetup.run.tables import showings
 
@@ -150,6 +150,28 @@ def test_what_decides_stands_first(text: str, cause: str) -> None:
     assert (found[:1] == [cause]) if cause else not (set(found) & told & {post[2] for post in POSTS}), found
 
 
+WELL = (
+    f"{LSPCI}{ARC}{XE}$ dpkg -l\nii  nvtop  3.1.0-2  amd64  a monitor\n",
+    f"{LSPCI}{ARC}{I915}$ nvtop --version\nnvtop version 3.1.0\n",
+    "DriverVersion : 31.0.101.5333\nffmpeg -loglevel error -init_hw_device opencl=o@dx -vf tonemap_opencl\nwell\n",
+    "$ dpkg -l | grep level-zero\nii  level-zero  1.21.9  amd64  loader\n$ ./app\nno devices yet, not asked\n",
+    f"{NODE.format('-rw----', 'render')}$ id\nuid=1001(ann) gid=1001(ann) groups=1001(ann),105(render)\n",
+    f"{LSPCI}{OLD.format('Haswell-ULT Integrated Graphics Controller', '0a16')}{I915}{ARC}{I915}",
+    GEN9.format("3.7", "UHD Graphics 630"),
+    LDD.format("libigdrcl.so", "libstdc++.so.6").replace("not found", "/lib/libstdc++.so.6 (0x03)"),
+    "kernel 5.15: works\n$ uname -r\n6.8.0-40-generic\n$ dmesg\n[    2.2] [drm] Initialized i915 1.6.0 on minor 0\n",
+    "libva info: va_openDriver() returns 0\nvainfo: Driver version: Intel iHD driver - 24.1.0\n",
+    f"{PACMAN}Platform: Linux-6.8.2-arch2-1-x86_64-with-glibc2.39\n",
+    "Collecting torch==2.10.0+xpu\nCollecting triton-xpu==3.6.0\nSuccessfully installed torch-2.10.0+xpu\n",
+)
+
+
+@pytest.mark.parametrize("text", WELL)
+def test_what_goes_well_is_left_alone(text: str) -> None:
+    amiss = {each.id for each in findings(text).values() if each.level in ("fail", "warn")}
+    assert not amiss - {"hw.no_native_fp64", "hw.release_has_code"}
+
+
 @pytest.mark.parametrize("code", ["-12", "-22", "-EINVAL", "-2"])
 def test_firmware_that_was_not_fetched_comes_before_the_gpu_that_was_given_up(code: str) -> None:
     told = "i915 0000:00:02.0: {}\n"
@@ -189,3 +211,19 @@ def test_a_tool_that_knows_another_driver(driver: str, version: str, *, warns: b
     file.write_text(f"nvtop does not recognize xe driver Intel GPU\n{text}")
     summary = read_paste([str(file)]).describe(list(findings(file.read_text()).values()))
     assert not (warns and summary.symptoms)
+
+
+@pytest.mark.parametrize(("name", "device"), [("Arc(TM) 140V GPU (16GB)", "64a0"), ("Arc(TM) 130T GPU (8GB)", "7d51")])
+def test_graphics_that_a_report_names_are_not_those_of_another_machine(name: str, device: str) -> None:
+    seen = f"* [0] _XpuDeviceProperties(name='Intel(R) {name}', platform_name='Level-Zero', type='gpu')"
+    text = f"Intel GPU models onboard:\n* Intel(R) {name}\nIntel GPU models detected:\n{seen}\n"
+    hardware = read(f"{text}On an A770 box the same script is ok.\n").hardware
+    assert hardware is not None
+    assert [gpu.device for gpu in hardware.gpus] == [device]
+
+
+def test_the_firmware_file_is_named_whole(tmp_path: Path) -> None:
+    file = tmp_path / "post.txt"
+    lines = ("GuC firmware i915/tgl_guc_70.1.1.bin: fetch failed with error -2", "GuC initialization failed -8")
+    file.write_text("$ dmesg\n" + "".join(f"[    3.1] i915 0000:00:02.0: {line}\n" for line in lines))
+    assert any("(tgl_guc_70.1.1.bin)" in each.cause for each in read_paste([str(file)]).causes)
