@@ -79,12 +79,14 @@ def all_old(question: Question) -> bool:
 def _is_served(question: Question, *, oldest: bool) -> bool:
     """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch.
 
-    `oldest`: they are of before Gen8, which no release of it has served; in Windows they have a driver of their own.
+    `oldest`: they are of before Gen8, which no release of it has served; in Windows they have a driver of their own,
+    and where a program's lines show that none is installed that is the cause.
     """
     build = driver_build(question.facts)
     system = question.facts.system
     served = not oldest and (package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD))
-    served = served or (system is not None and "windows" in system.families) or _is_listed(question)
+    lacks = "umd.ze_intel_gpu" in question.facts.shown and build is None
+    served = served or (system is not None and "windows" in system.families) or _is_listed(question) or lacks
     return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
 
 
@@ -141,10 +143,10 @@ def tell(question: Question, what: str, late: list[tuple[Gpu, First]]) -> str:
     return f"{what} is older than {named(question, [gpu])}: the first that serves it is {first.first}"
 
 
-def before_kernel(question: Question, gpu: Gpu, release: str) -> First | None:
-    """Give the first kernel that drives a GPU by itself, where the one that runs is older."""
+def before_kernel(question: Question, gpu: Gpu, release: str, *, sure: bool = True) -> First | None:
+    """Give the first kernel that drives a GPU by itself, where the one that runs is older; `sure`: by a good source."""
     first, system = first_of(question, gpu, "kernel"), question.facts.system
-    if first is None or first.confidence == "unconfirmed":
+    if first is None or (sure and first.confidence == "unconfirmed"):
         return None
     own = next(
         (first.by_distribution[e] for e in (system.families if system else []) if e in first.by_distribution), ""
@@ -156,6 +158,35 @@ def newest_first(question: Question, found: list[Gpu]) -> list[Gpu]:
     """Give GPUs with that first which wants the newest kernel: a kernel that has it has the others too."""
     pairs = ((first_of(question, gpu, "kernel"), gpu) for gpu in found)
     return [gpu for _, gpu in sorted(pairs, key=lambda pair: numbers(pair[0].first) if pair[0] else (), reverse=True)]
+
+
+def how_to_bind(question: Question, gpu: Gpu) -> dict[str, str]:
+    """Say what brings a driver to a GPU; where one is loaded and passed it over, to load it again does not help."""
+    kernel, wanted = question.facts.kernel, first_of(question, gpu, "kernel")
+    asked = (wanted.module,) if wanted and wanted.module else ("xe", "i915")
+    loaded = next((name for name in asked if kernel and name in kernel.modules), "")
+    if kernel is None or gpu.driver is not None or not loaded:
+        return {"mend": _mend_binding(gpu)}
+    first = before_kernel(question, gpu, kernel.release, sure=False)
+    means = f"{loaded} is loaded and has not taken {named(question, [gpu])}"
+    if first is None:
+        mend = "See why: its messages name what failed (firmware, memory, a GPU that it has no code for)."
+        return {"means": means, "mend": mend, "commands": f"sudo dmesg | grep -iE '{gpu.address}|{loaded} '"}
+    means += f": Linux {kernel.release} is older than this GPU, which wants {first.first} or newer"
+    mend = (
+        "Take a newer kernel with its linux-firmware: a newer release of the system, or its newest kernel. force_probe"
+        " and new_id do not help a driver that has no code for a GPU."
+    )
+    return {"means": means, "mend": mend, "commands": "uname -r"}
+
+
+def _mend_binding(gpu: Gpu) -> str:
+    """Give the command that brings a driver: loads one, or takes the GPU back from the one that has it."""
+    if gpu.driver is None:
+        return "sudo modprobe xe || sudo modprobe i915"
+    place = f"/sys/bus/pci/devices/{gpu.address}"
+    take = f"echo > {place}/driver_override; echo {gpu.address} > {place}/driver/unbind"
+    return f"sudo sh -c '{take}; echo {gpu.address} > /sys/bus/pci/drivers_probe'"
 
 
 def check_driver_for_gpu(question: Question) -> Answer | None:

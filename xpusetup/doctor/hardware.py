@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.ages import age, all_old, before_kernel, first_of, newer_than, newest_first, newest_is_older
+from xpusetup.doctor.ages import (
+    age,
+    all_old,
+    before_kernel,
+    first_of,
+    how_to_bind,
+    newer_than,
+    newest_first,
+    newest_is_older,
+)
 from xpusetup.doctor.question import (
     BINDS,
     DRIVERS,
@@ -162,7 +171,7 @@ def check_several_battlemage(question: Question) -> Answer | None:
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
 NO_FIRMWARE = (
-    r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
+    r"fetch failed (?:with error )?-(?:E[A-Z]+|\d+)\b|Failed to initialize uC"
     r"|Direct firmware load for .* failed with error -2"
     r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
@@ -447,20 +456,11 @@ def check_bound(question: Question) -> Answer | None:
     seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
     if not lost:
         return Answer("ok", seen)
-    words = {"address": lost[0].address, "mend": _mend_binding(lost[0])}
+    words = {"address": lost[0].address, **how_to_bind(question, lost[0])}
     cards = any(is_discrete(question, gpu) for gpu in found if gpu not in lost)
     left = all(gpu.driver == GIVEN or (cards and not is_discrete(question, gpu)) for gpu in lost)
     some: Level = "info" if left else "warn"  # given away on purpose, or an integrated one, which PyTorch leaves out
     return Answer("fail" if len(lost) == len(found) else some, seen, words)
-
-
-def _mend_binding(gpu: Gpu) -> str:
-    """Give the command that brings a driver: loads one, or takes the GPU back from the one that has it."""
-    if gpu.driver is None:
-        return "sudo modprobe xe || sudo modprobe i915"
-    place = f"/sys/bus/pci/devices/{gpu.address}"
-    take = f"echo > {place}/driver_override; echo {gpu.address} > {place}/driver/unbind"
-    return f"sudo sh -c '{take}; echo {gpu.address} > /sys/bus/pci/drivers_probe'"
 
 
 def check_xe_on_alchemist(question: Question) -> Answer | None:

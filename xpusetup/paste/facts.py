@@ -129,6 +129,7 @@ def facts_from_paste(
     if is_settled(got.everything):
         got.said.pop("fails", None)
     shown = _shown(got, showings)
+    _leave_tools_out(got, shown)
     take_failure(got)
     got.said |= {name: line for name, line in _beside(got).items() if line}
     sections = {
@@ -148,6 +149,16 @@ def facts_from_paste(
     facts = read_as(Facts, {"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said, "shown": shown})
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
+
+
+TOOLS = re.compile(r"(?i)\b(nvtop|btop|intel_gpu_top|xpu-?smi|xpumcli|mission center|resources)\b")
+
+
+def _leave_tools_out(got: Pasted, shown: dict[str, Shown]) -> None:
+    """Drop a sentence that something fails, where it is about a tool that errs while the GPU is well."""
+    tool, spoken = shown.get("tool.contradicted"), got.said.get("fails", "")
+    if tool and any(name.lower() in tool.means.lower() for name in TOOLS.findall(spoken)):
+        del got.said["fails"]
 
 
 def _beside(got: Pasted) -> dict[str, str]:

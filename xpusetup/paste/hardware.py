@@ -34,7 +34,7 @@ def hardware_of(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
     if not any(gpu["vendor"] == "8086" for gpu in gpus):
         seen = got.seen or [of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
         ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table)
-        ids = ids or ([] if got.displays == "all" else named[:1])
+        ids = ids or _by_number([*seen, *got.onboard]) or ([] if got.displays == "all" else named[:1])
         old = [] if ids else _old_by_name(got)
         ids = ids or ([] if old or "hardware.gpus" in got.told else find_devices(got.chips[:1], table))
         module = None if _loads_none(got) else got.said_module or SEEN_ELSEWHERE
@@ -45,6 +45,16 @@ def hardware_of(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
     if not gpus and not got.nodes and not got.fakes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
     return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()], "fakes": got.fakes}
+
+
+NUMBERS = {"130V": "64a0", "140V": "64a0", "130T": "7d51", "140T": "7d51"}
+"""Graphics of processors that programs call by a number of their own (Lunar Lake, Arrow Lake-H), each with its id."""
+OF_PROCESSOR = re.compile(r"\bArc(?:\(TM\))? (?:Graphics )?(1[34]0[VT])\b")
+
+
+def _by_number(names: Sequence[str]) -> list[str]:
+    """Give the graphics that a program lists by such a number; a card of another machine is not taken for them."""
+    return [NUMBERS[found[1]] for name in names if (found := OF_PROCESSOR.search(name))][:1]
 
 
 def _old_by_name(got: Pasted) -> list[str]:

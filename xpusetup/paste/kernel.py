@@ -328,13 +328,25 @@ IN_WORDS = re.compile(
     r"(?i)\b(?:Ubuntu|Debian|Mint|Pop!?_OS|Proxmox|PVE|Fedora|kernel|Linux|HWE|host|LTS)\b[^\n;]{0,40}?[\s(,:]"
     r"(\d\.\d{1,2}\.\d{1,3}-\d{1,4}(?:\.\d+)?-(?:generic|lowlatency|oem|pve|amd64|cloud-amd64|hwe)\b)"
 )
+BY_PROGRAM = re.compile(
+    r"\[(\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})\|libc\b"
+    r"|\bLinux-(\d\.\d{1,2}\.\d{1,3}[\w.+]{0,40}(?:-[\w.+]{1,40}){0,4}?)-(?:x86_64|aarch64)-with-"
+)
+"""A line in which a program says on which kernel it runs: BOINC's, Python's `platform`."""
 OF_CHANGES = re.compile(
     r"(?i)\b(?:works?|worked|tried|try|after|before|upgrad\w*|updat\w*|downgrad\w*|install\w*|build\w*|built|boot\w*|from|if|until"
     r"|since|linux-image|linux-headers|dkms|initrd|vmlinuz|and)\b|/lib/modules|/boot/"
 )
 
 
+LONGEST = 400
+"""Letters of a line that are read."""
+
+
 def kernel_in_words(text: Sequence[str]) -> str:
-    """Give the kernel that a line of a machine's parts names; nothing where several are, or a change is told of."""
+    """Give the kernel that a program or a line of a machine's parts names; none where several are, or a change is."""
+    last = next((match for line in reversed(text) if (match := BY_PROGRAM.search(line[:LONGEST]))), None)
+    if last:
+        return last[1] or last[2]
     found = {match[1] for line in text if (match := IN_WORDS.search(line)) and not OF_CHANGES.search(line)}
     return found.pop() if len(found) == 1 else ""
