@@ -310,6 +310,11 @@ def test_what_is_taken_as_a_wheel_is_built_from_its_tree() -> None:
     assert {name for name, step in steps().items() if seen[name] != step} == {"triton.fetch", "triton.install"}
 
 
+def test_a_ready_wheel_that_was_built_of_a_tree_comes_back() -> None:
+    plan = plan_for(shipped("torch-2.14"), Request(pinned=("triton",)))
+    assert plan == plan_for(shipped("torch-2.14"), Request())
+
+
 def test_an_editable_tree_is_installed_as_it_lies() -> None:
     request = Request(sources=(TORCH,), editable=("torch",))
     seen = {step.id: step for step in plan_for("torch-2.14", request).steps}

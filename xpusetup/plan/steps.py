@@ -191,8 +191,8 @@ def _check(profile: Profile, request: Request) -> None:
     for name in (*given, *(patch.source for patch in request.patches)):
         _must_be(name, [*parts, *vendored], "source")
         _refuse_cloned(profile, name)
-    for name in request.pinned:
-        _must_be(name, [*parts, *vendored], "source")
+    for name in request.pinned:  # a ready wheel too: it may have been built from a tree before
+        _must_be(name, [*(part.name for part in profile.components if part.kind != "skip"), *vendored], "source")
     _check_own(request, given, vendored)
 
 
