@@ -260,7 +260,7 @@ def test_what_a_profile_patches_is_in_the_library(patched: Stand, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--source", "torch=/no/such"), "is neither a git checkout nor an unpacked"),
+        (("--source", "torch=/no/such"), "there is no folder /no/such"),
         (("--source", "torch"), "is not COMPONENT=DIR"),
         (("--patch", "torch=/no/such"), "there is no patch"),
         (("--source", "nosuch=."), "this profile has no source 'nosuch'"),

@@ -68,7 +68,12 @@ def read_commit(tree: Path, git: Git) -> str:
 def _ask(tree: Path, git: Git, *words: str) -> str:
     """Ask git about a tree. Raises FetchError where it refuses or cannot read it."""
     heard: list[str] = []
-    said = git.call("-C", str(tree), *words, show=False, hear=lambda line: heard.append(line) is None)
+
+    def hear(line: str) -> bool:
+        heard.append(line)
+        return True
+
+    said = git.call("-C", str(tree), *words, show=False, hear=hear)
     if said.code == 0:
         return said.out
     why = last_words("\n".join(heard))

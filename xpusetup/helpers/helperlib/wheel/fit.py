@@ -77,14 +77,16 @@ class Archive:
             with self.zip.open(info) as stream:
                 first = stream.read(1 << 16)
                 if not first.startswith(MAGIC):
-                    return self._note(path, say_unread(path, first))
+                    self._note(path, say_unread(path, first))
+                    return None
                 with tempfile.TemporaryFile(prefix="xpusetup-") as copy:
                     copy.write(first)
                     shutil.copyfileobj(stream, copy, 1 << 20)
                     copy.flush()
                     return self._map(path, copy.fileno(), info.file_size)
         except (*UNREADABLE, NotElfError, struct.error) as error:
-            return self._note(path, BROKEN if isinstance(error, struct.error) else str(error))
+            self._note(path, BROKEN if isinstance(error, struct.error) else str(error))
+            return None
 
     def _note(self, path: str, why: str) -> None:
         if why:
