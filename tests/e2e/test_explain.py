@@ -45,7 +45,7 @@ def tools(folder: Path, name: str, text: str) -> str:
 @pytest.mark.parametrize(
     ("program", "text", "cause", "said"),
     [
-        ("cc1", KILLED, "compile.oom_kill", "Killed signal terminated program cc1"),
+        ("cc1", KILLED, "build.killed_by_other", "note: killed, and"),
         by_name("as", FULL, "compile.disk_full", "No space left on device"),
     ],
 )

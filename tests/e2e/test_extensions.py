@@ -293,4 +293,4 @@ def test_bad_device_files_are_usage(tmp_path: Path) -> None:
     bad.write_text('nam = "x"\n')
     said = xpusetup("devices", "list", "--device", str(bad), env=caller(tmp_path / "home"))
     assert said.code == 2
-    assert f"{bad}: nam: unknown key; did you mean 'name'?" in said.err
+    assert f"{bad}:1: nam: unknown key; did you mean 'name'?" in said.err

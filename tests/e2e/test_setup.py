@@ -79,7 +79,7 @@ def test_the_bare_command(place: dict[str, str]) -> None:
     site.write_text("profile = 7\n")
     broken = xpusetup(env=place)
     assert broken.code == 0
-    assert "site.toml: profile: Input should be a valid string" in broken.out
+    assert "site.toml:1: profile: must be text in quotes" in broken.out
 
 
 def test_setup_shows_and_starts_nothing(place: dict[str, str]) -> None:

@@ -116,7 +116,7 @@ def test_a_step_says_whom_git_asks(tmp_path: Path, command: str, told: str, need
     """Whoever calls it, by whatever path, and without what is secret; nothing where the step has the network."""
     for name in ("helpers", "steps", "stamps"):
         (tmp_path / name).mkdir()
-    for name in ("step.sh", "lock.sh"):
+    for name in ("step.sh", "lock.sh", "pip.sh"):
         (tmp_path / "helpers" / name).symlink_to(CHECKOUT / "xpusetup/helpers" / name)
     script = tmp_path / "steps/x.sh"
     script.write_text(STEP.format(command=command, needs=needs).replace("begin\n", "CXX=true\nbegin\n"))
