@@ -7,6 +7,7 @@ import importlib
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -44,6 +45,21 @@ def test_the_documented_table_is_the_suite() -> None:
 def test_a_device_is_broken_for_every_check() -> None:
     alone = {"training.placement"}  # needs accelerate, so it has a test of its own
     assert {check for check, _ in read_breakages()} == set(CHECKS) - alone
+
+
+def test_an_interface_that_the_backend_left_out_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch 2.11 says of CUDA: only from the release on that has it for Intel GPUs it is a fault."""
+    api = importlib.import_module("helperlib.checks.api")
+    error = RuntimeError("Backend doesn't support getting device capabilities.\nException raised from ...")
+
+    cuda = SimpleNamespace(is_available=lambda: True, get_device_capability=fail(error))
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    row = api.Row("get_device_capability", "2.13", "", lambda _, function: function())
+    with pytest.raises(verify_bench.Absent, match="Backend doesn't support getting device capabilities") as caught:
+        api.check_row(row, verify_bench.Bench("cuda"))
+    result = verdicts.Result("api.x", "x", "skip", str(caught.value), verdict="absent", since=caught.value.since)
+    levels = [verdicts.judge_result(result, {}, torch).level for torch in ("2.11.0+cu130", "2.13.0")]
+    assert levels == ["skip", "fail"]
 
 
 def fail(error: Exception) -> Callable[[], Any]:

@@ -66,7 +66,8 @@ NO_GPU_IN_TORCH: Doc = {
     "torch.report.messages": [NO_DEVICE],
 }
 BLIND: Doc = {**NO_GPU_SEEN, **NO_GPU_IN_TORCH}
-BARE: Doc = {"torch": None, "notes": {"torch": NO_TORCH}, "toolkits": toolkits(ocloc=None)}
+NO_KIT: Doc = {"toolkits": toolkits(ocloc=None)}
+BARE: Doc = {"torch": None, "notes": {"torch": NO_TORCH}, **NO_KIT}
 """Nothing of PyTorch or oneAPI was ever installed."""
 UNOPENED: Doc = {"hardware.nodes": [{**nodes_of(B580)[0], "openable": False}], **BLIND}
 ONE_LIB = "/opt/intel/oneapi/compiler/2025.3/lib"
@@ -115,7 +116,7 @@ def _torch(machine: Doc, *changes: Doc, distributions: dict[str, str | None]) ->
 
 def _published(version: str, local: str) -> Doc:
     """Give another index's torch: nothing of Intel's beside it."""
-    cuda = "12.8" if local.startswith("cu") else ""
+    cuda = f"{local[2:-1]}.{local[-1]}" if local.startswith("cu") else ""
     return {
         "torch.version": f"{version}+{local}",
         "torch.xpu": "",
@@ -538,6 +539,11 @@ PLACES: dict[str, Doc] = {
     "no-gpu-rhel-9": but(healthy(RHEL_9), BARE, NO_DRIVER_RPM, GONE),
     "no-gpu-arch-linux": but(healthy(ARCH), BARE, NO_DRIVER_RPM, GONE, {"userland.packages": None}),
     "nvidia-only": but(healthy(UBUNTU_24, NVIDIA), BARE, NO_DRIVER, GONE, {"kernel.modules": {"nvidia": "570.1"}}),
+    "nvidia-and-its-torch": _torch(
+        but(STATION, {"hardware.gpus": [NVIDIA], "kernel.modules": {"nvidia": "580.159"}, **NO_KIT}, NO_DRIVER),
+        _published("2.11.0", "cu130"),
+        distributions={**ALONE, "torch": "2.11.0", "triton": "3.6.0"},
+    ),
     "amd-only": but(
         healthy(UBUNTU_24, {**NVIDIA, "vendor": "1002", "device": "744c", "driver": "amdgpu"}),
         BARE,

@@ -161,6 +161,7 @@ OUTCOMES: dict[str, Outcome] = {
     "no-gpu-debian-12": _none("hw.intel_gpu_present", OTHERS),
     "no-gpu-rhel-9": _none("hw.intel_gpu_present", OTHERS),
     "no-gpu-arch-linux": _none("hw.intel_gpu_present", OTHERS),
+    "nvidia-and-its-torch": _none("hw.intel_gpu_present", "NVIDIA GPU 10de:2684 is served by PyTorch's own wheels"),
     "nvidia-only": _none("hw.intel_gpu_present", "NVIDIA GPU 10de:2684 is served by PyTorch's own wheels"),
     "amd-only": _none("hw.intel_gpu_present", "AMD GPU 1002:744c is served by PyTorch's own wheels"),
     # other accelerators: whether to build for Intel GPUs is no question there

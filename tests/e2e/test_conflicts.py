@@ -321,6 +321,21 @@ def variants_for_both_majors(kits: Kits) -> Sound:
     return Sound(place)
 
 
+def a_module_for_each_library(kits: Kits) -> Sound:
+    """As mpi4py's: Python imports neither by itself, and the package takes that whose library is here."""
+    place = kits.empty()
+    torch(place, plain_sycl(place, "libsycl.so.9"))
+    folder = place.packages / "acme"
+    gone, here = (link(kits.here / name, "int a;\n") for name in ("libmpi.so.12", "libmpi.so.40"))
+    paths = [
+        link(folder / f"ACME.{which}.cpython-312-x86_64-linux-gnu.so", "int b;\n", one, near)
+        for which, one, near in (("old", gone, NEAR), ("new", here, f"-Wl,-rpath,{kits.here}"))
+    ]
+    gone.unlink()
+    place.record("acme 1.0", *paths)
+    return Sound(place)
+
+
 def folder_of_several(kits: Kits) -> Sound:
     place = kits.empty()
     path = place.packages / "vendor/__init__.py"
@@ -338,6 +353,7 @@ CLEAN: tuple[Callable[[Kits], Sound], ...] = (
     dpctl_and_its_major,
     torch_and_its_extension,
     variants_for_both_majors,
+    a_module_for_each_library,
     folder_of_several,
 )
 

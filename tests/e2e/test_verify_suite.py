@@ -94,3 +94,24 @@ def test_where_accelerate_places_a_model(
     subprocess.run((*script, "--only", "training.placement"), capture_output=True, check=False)
     found = {check["id"]: check for check in json.loads(out.read_text())["checks"]}["training.placement"]
     assert (found["level"], seen in found["seen"]) == (level, True), found
+
+
+PLACED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import accelerate
+from helperlib.checks.training import check_placement
+from helperlib.verify.bench import Bench
+
+accelerate.utils.get_max_memory = lambda: {"simxpu": 1 << 30}  # as it finds the memory of a GPU that it knows
+accelerate.infer_auto_device_map = lambda model, max_memory: {"": "simxpu"}
+print(check_placement(Bench("simxpu")))
+"""
+
+
+def test_a_model_on_an_accelerator_gets_its_input_there(accelerate_python: str) -> None:
+    """Where one device is enough accelerate moves the model alone; the first true GPU showed it."""
+    script = (accelerate_python, "-c", PLACED, str(HELPERS))
+    found = subprocess.run(script, check=True, capture_output=True, text=True).stdout
+    assert "level='ok'" in found
+    assert "2 cases" in found

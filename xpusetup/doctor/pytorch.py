@@ -7,7 +7,7 @@ from datetime import date
 from posixpath import basename
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, numbers, variable
+from xpusetup.doctor.question import Answer, Question, distribution, intel_gpus, is_xpu, numbers, variable
 from xpusetup.machine.fit import mend_command
 from xpusetup.machine.works import lists_gpu, torch_works
 
@@ -228,6 +228,8 @@ def check_build(question: Question) -> Answer | None:
     same = numbers(release, 3) >= FIRST_WHEEL and not re.search(r"dev|a0|rc|post", release) and local[:3] != "xpu"
     words = {"python": torch.python, "torch": f"torch=={release}" if same else "torch"}
     named = torch.version if numbers(release) else "the torch"
+    if torch.cuda and _is_of_nvidia(question):
+        return Answer("info", f"{named} in {torch.prefix} is {other}, as the NVIDIA GPU here wants it")
     if local[:3] == "xpu":
         words |= {
             "means": "It is named for XPU, and what is in it was not compiled for it: a broken build of that night"
@@ -241,6 +243,15 @@ def check_build(question: Question) -> Answer | None:
         }
     aside = (torch.report is None and _lists_none(question)) or _is_broken(torch)
     return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
+
+
+NVIDIA = "10de"
+
+
+def _is_of_nvidia(question: Question) -> bool:
+    """Say whether NVIDIA's are the only GPUs here, as far as is known: a torch for CUDA is the right one then."""
+    seen = question.facts.hardware.gpus if question.facts.hardware else []
+    return bool(seen) and not intel_gpus(question) and any(gpu.vendor == NVIDIA for gpu in seen)
 
 
 OWN_LIBRARY = re.compile(r"/torch/lib/libtorch\w*\.so: undefined symbol: iJIT_\w+")

@@ -136,7 +136,15 @@ class Prover:
         kept = [one for one in unique if not (one.kind == "hidden" and one.first in proven)]
         compiles = any(each.name in TRITON for each in self.environment.distributions)
         kept = [replace(one, level="fail") if one.kind == "offered" and compiles else one for one in kept]
-        return [one for one in kept if not (one.kind == "majors" and not one.has and self._has_variant(one))]
+        kept = [one for one in kept if not (one.kind == "majors" and not one.has and self._has_variant(one))]
+        lacking = {one.library for one in kept if one.kind == "missing"}
+        return [one for one in kept if not (one.kind == "missing" and self._is_served(one.library, lacking))]
+
+    def _is_served(self, path: str, lacking: set[str]) -> bool:
+        """Say whether another variant of a module lacks nothing, as of mpi4py's for each MPI: one is enough."""
+        stem = module_stem(path)
+        others = {each.path for each in self.environment.libraries if module_stem(each.path) == stem} - {path}
+        return bool(stem and others - lacking)
 
     def _has_variant(self, conflict: Conflict) -> bool:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
@@ -144,6 +152,12 @@ class Prover:
         first = self.disk.look(conflict.first)
         same = (each for each in self.environment.libraries if self.environment.listed.get(each.path) == owner)
         return owner is not None and first is not None and any(first.soname in each.needed for each in same)
+
+
+def module_stem(path: str) -> str:
+    """Give what variants of one module of Python share, `MPI` of MPI.mpich.cpython-312.so; empty for no module."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/{name.partition('.')[0]}" if MODULE.search(path) else ""
 
 
 def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:

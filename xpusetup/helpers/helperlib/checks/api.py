@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.output import render_size
-from helperlib.verify.bench import Absent, Bench, Check, Outcome, compare, describe_error, judge
+from helperlib.verify.bench import LACKING, Absent, Bench, Check, Outcome, compare, describe_error, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,6 +189,10 @@ def check_row(row: Row, bench: Bench) -> Outcome:
         seen = row.ask(bench, function)
     except ValueError as error:
         return Outcome("fail", f"{error} ({row.source})", f"since torch {row.since}")
+    except RuntimeError as error:
+        if LACKING not in str(error):
+            raise
+        raise Absent(f"{describe_error(error)}; Intel GPUs have it since torch {row.since}", row.since) from error
     return Outcome("ok", f"{seen}; since torch {row.since}")
 
 
