@@ -62,6 +62,50 @@ def test_an_interface_that_the_backend_left_out_is_absent(monkeypatch: pytest.Mo
     assert levels == ["skip", "fail"]
 
 
+@pytest.mark.parametrize(
+    ("name", "current", "rival"),
+    [("cuda", "simxpu", "simxpu"), ("cuda", "cuda", ""), ("cpu", "xpu", ""), ("xpu", None, ""), ("xpu", "", "")],
+)
+def test_another_accelerator_of_the_process(
+    name: str, current: str | None, rival: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As CUDA beside a loaded extension was seen to fail in every backward pass. None: no torch.accelerator."""
+    told = SimpleNamespace(type=current) if current else None
+    torch = SimpleNamespace() if current is None else SimpleNamespace(accelerator=SimpleNamespace())
+    if current is not None:
+        torch.accelerator.current_accelerator = lambda: told
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    basics = importlib.import_module("helperlib.checks.basics")
+    assert basics.find_rival(verify_bench.Bench(name)) == rival
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        ({}, ""),
+        ({"TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "1"}, "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE=1"),
+        ({"NVIDIA_TF32_OVERRIDE": "0", "ONEDNN_DEFAULT_FPMATH_MODE": "STRICT"}, ""),
+        ({"ONEDNN_DEFAULT_FPMATH_MODE": "BF16"}, "ONEDNN_DEFAULT_FPMATH_MODE=BF16"),
+    ],
+)
+def test_what_takes_digits_from_float32(variables: dict[str, str], found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    basics = importlib.import_module("helperlib.checks.basics")
+    for name in basics.LOWERING:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert basics.find_lowered() == found
+
+
+def test_a_device_whose_memory_others_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    error = RuntimeError("CUDA error: out of memory\nSearch for it")
+    torch = SimpleNamespace(ones=lambda *_, **__: fail(error)())
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    basics = importlib.import_module("helperlib.checks.basics")
+    outcome = basics.check_responds(verify_bench.Bench("cuda"))
+    assert (outcome.level, "another process holds its memory" in outcome.seen) == ("fail", True)
+
+
 def fail(error: Exception) -> Callable[[], Any]:
     def run() -> None:
         raise error

@@ -41,7 +41,17 @@ AT_AN_END = {
         "ProfileSchema",
         "ProofComparison",
     ),
-    *("PrunedCache", "Self", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
+    *(
+        "Prompt",
+        "PrunedCache",
+        "Self",
+        "ShellEnvironment",
+        "ShownProfile",
+        "Skill",
+        "StepLog",
+        "SuiteResult",
+        "UpstreamReport",
+    ),
     *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""

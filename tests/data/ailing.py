@@ -540,7 +540,7 @@ PLACES: dict[str, Doc] = {
     "no-gpu-arch-linux": but(healthy(ARCH), BARE, NO_DRIVER_RPM, GONE, {"userland.packages": None}),
     "nvidia-only": but(healthy(UBUNTU_24, NVIDIA), BARE, NO_DRIVER, GONE, {"kernel.modules": {"nvidia": "570.1"}}),
     "nvidia-and-its-torch": _torch(
-        but(STATION, {"hardware.gpus": [NVIDIA], "kernel.modules": {"nvidia": "580.159"}, **NO_KIT}, NO_DRIVER),
+        but(STATION, {"hardware.gpus": [NVIDIA], "kernel.modules": {"nvidia": "580.159"}, **NO_KIT}, NO_DRIVER, GONE),
         _published("2.11.0", "cu130"),
         distributions={**ALONE, "torch": "2.11.0", "triton": "3.6.0"},
     ),

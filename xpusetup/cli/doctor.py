@@ -88,6 +88,10 @@ ReportFile = Annotated[
     typer.Option("--collect-env", help="A report in the form of PyTorch's collect_env; - is stdout.", metavar="FILE"),
 ]
 
+AskOthers = Annotated[
+    bool, typer.Option("--prompt", help="Print it as a text for an assistant, a colleague or an issue.")
+]
+
 
 @options.command("doctor")
 def doctor(
@@ -101,6 +105,7 @@ def doctor(
     facts: FactFiles = None,
     paste: PasteFiles = None,
     collect_env: ReportFile = "",
+    prompt: AskOthers = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Say what is wrong here, and the command that mends it."""
@@ -108,9 +113,19 @@ def doctor(
 
     if listed:
         return list_checks()
-    lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
-    many = {each: tuple(values or ()) for each, values in lists.items()}
-    asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
+    asked = DoctorOptions(
+        goal=goal,
+        only=tuple(only or ()),
+        skip=tuple(skip or ()),
+        save=save,
+        facts=tuple(facts or ()),
+        paste=tuple(paste or ()),
+        collect_env=collect_env,
+    )
+    if prompt:
+        from xpusetup.commands.prompt import prompt_of_machine
+
+        return prompt_of_machine(where.find(may_make=True), asked)
     result = examine_machine(where.find(may_make=True), asked)
     return redact_result(result) if told.json else result
 
@@ -128,9 +143,14 @@ def explain(
             show_default=False,
         ),
     ] = "",
+    prompt: AskOthers = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Say which line of a log matters, why, and what to do."""
+    if prompt:
+        from xpusetup.commands.prompt import prompt_of_log
+
+        return prompt_of_log(log, good)
     from xpusetup.commands.explain import explain as make
 
     return make(log, good)

@@ -30,7 +30,7 @@ from xpusetup.system.kept import keep
 from xpusetup.system.logs import STDIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.base.model import Finding, Level
     from xpusetup.commands.paste import Paste, PasteSummary
@@ -50,7 +50,10 @@ WORSE: dict[Level, int] = {"unknown": -1, "ok": 0, "info": 1, "warn": 2, "skip":
 
 @dataclass(frozen=True, kw_only=True)
 class DoctorOptions:
-    """What doctor was asked; an empty goal means both, building here and running here."""
+    """What doctor was asked; an empty goal means both, building here and running here.
+
+    `whole`: this machine is looked at whole, and not only for the checks.
+    """
 
     goal: str = ""
     only: tuple[str, ...] = ()
@@ -59,6 +62,7 @@ class DoctorOptions:
     facts: tuple[str, ...] = ()
     paste: tuple[str, ...] = ()
     collect_env: str = ""
+    whole: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,8 +150,18 @@ def list_checks() -> Result[CheckList]:
     return Result("doctor", CheckList(rows))
 
 
-def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Comparison | UpstreamReport]:
-    """Judge this machine, or the facts of another."""
+@dataclass(frozen=True)
+class Look:
+    """What is judged: facts of this machine, of a file or of a post, for a profile; and what was asked."""
+
+    workspace: Workspace
+    facts: Facts
+    asked: DoctorOptions
+    paste: Paste | None
+
+
+def look_at_machine(where: Where, asked: DoctorOptions) -> Look:
+    """Read or probe what is to be judged. Raises UsageError for options that do not fit together."""
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {asked.goal!r}", fix="use one of: build, run")
     _must_be_checks((*asked.only, *asked.skip))
@@ -158,34 +172,43 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
     check_targets(workspace.profile, (), workspace.settings, target_table())
+    return Look(workspace, read or _probe(workspace, asked), asked, paste)
+
+
+def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Comparison | UpstreamReport]:
+    """Judge this machine, or the facts of another."""
+    look = look_at_machine(where, asked)
     if len(asked.facts) > 1:
-        compared = compare_machines(workspace, asked)
+        compared = compare_machines(look.workspace, look.asked)
         return Result("doctor", compared.data, compared.code)
-    facts = read or _probe(workspace, asked)
     if asked.collect_env:
-        return Result("doctor", _report(facts, asked.collect_env))
+        return Result("doctor", _report(look.facts, asked.collect_env))
     if asked.save:
-        _save(facts, Path(asked.save))
+        _save(look.facts, Path(asked.save))
+    return Result("doctor", *judge_machine(look))
+
+
+def judge_machine(look: Look) -> tuple[Diagnosis, int]:
+    """Say what the checks find, and the exit code that follows."""
+    workspace, facts, asked, paste = look.workspace, look.facts, look.asked, look.paste
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
         asked = _without_intel(asked)
     by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
     if paste:
         by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
-    findings = _merge(by_goal)
-    told = _diagnose(workspace, facts, by_goal)
+    told = replace(_diagnose(workspace, facts, by_goal), saved=asked.save or None)
+    told = _in_its_words(told, _merge(by_goal), paste) if paste else told
     matters = wanted_goals(tuple(by_goal), told.way.route)
-    if paste and told.way.route == "none" and not facts.is_told("hardware.gpus"):
-        told = replace(told, way=replace(told.way, why="which accelerator is there was not told"))
-    if paste:
-        told = replace(told, way=_in_its_words(told.way, paste))
-    told = replace(told, saved=asked.save or None, pasted=paste.describe(findings, told.root_causes) if paste else None)
-    return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
+    return told, 1 if any(told.stops[goal] for goal in matters) else 0
 
 
-def _in_its_words(way: Recommendation, paste: Paste) -> Recommendation:
-    """Give a way with the commands of the installer that is used there."""
+def _in_its_words(told: Diagnosis, findings: Sequence[Finding], paste: Paste) -> Diagnosis:
+    """Add what was pasted, and give the way with the commands of the installer that is used there."""
+    untold = told.way.route == "none" and not paste.facts.is_told("hardware.gpus")
+    way = replace(told.way, why="which accelerator is there was not told") if untold else told.way
     steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in way.steps]
-    return replace(way, steps=steps, commands=list(paste.habits.commands(way.commands)))
+    way = replace(way, steps=steps, commands=list(paste.habits.commands(way.commands)))
+    return replace(told, way=way, pasted=paste.describe(findings, told.root_causes))
 
 
 def _read_paste(names: tuple[str, ...]) -> Paste | None:
@@ -209,7 +232,7 @@ def _in_order(by_goal: Mapping[Goal, tuple[Finding, ...]], route: str) -> dict[G
 
 def _probe(workspace: Workspace, asked: DoctorOptions) -> Facts:
     """Look at this machine: at all of it where that is saved, else at what the checks read."""
-    if asked.collect_env:
+    if asked.collect_env or asked.whole:
         return probe_all(workspace)
     if not asked.save:
         return probe_for(workspace, _goals(asked), asked.only)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Step
     from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature
+    from xpusetup.explain.news import Known
 
 
 LAST_LINES = 12
@@ -119,17 +120,22 @@ class StepFailure(NewLines):
 
 def explain(log: str, good: str = "") -> Result[ExplainResult]:
     """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
-    piped = log in {"", STDIN}
     known = read_known(read_log(Path(good))) if good else None
-    chunks = read_stdin() if piped else read_log(Path(log))
-    found = explain_chunks(chunks, known_signatures(), known)
-    told = _with_machine(found.describe(families=read_families()), found.log)
+    piped = log in {"", STDIN}
+    told, _ = explain_log(log, known)
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
-    told = replace(told, causes=_for_a_build(told.causes, Path(log)))
-    told = complete_result(told, _situation(Path(log)))
     compared = fields_of(_compare(good, news)) if good else {}
     name = "stdin" if piped else log
     return Result("explain", ExplainResult(log=name, known=_known(told), **compared, **fields_of(told)))
+
+
+def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lines]:
+    """Give what a log says, with advice for this machine and this build, and what was kept of its lines."""
+    chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
+    found = explain_chunks(chunks, known_signatures(), known)
+    told = _with_machine(found.describe(families=read_families()), found.log)
+    told = replace(told, causes=_for_a_build(told.causes, Path(log)))
+    return complete_result(told, _situation(Path(log))), found.log
 
 
 def _with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
@@ -157,7 +163,7 @@ def _compare(good: str, news: News) -> NewLines:
 
 def _situation(log: Path) -> dict[str, list[str]]:
     """Give the options that mean the root of which a log is; empty for any other log."""
-    root = _root_of(log)
+    root = root_of_log(log)
     lock = read_lock(root) if root else None
     if root is None or lock is None:
         return {}
@@ -165,7 +171,7 @@ def _situation(log: Path) -> dict[str, list[str]]:
     return {"--profile": [named], "--root": [str(root.path)]}
 
 
-def _root_of(log: Path) -> Root | None:
+def root_of_log(log: Path) -> Root | None:
     """Give the root of which a log is; None for any other log."""
     root = Root(log.absolute().parent.parent)
     return root if log.absolute().parent.name == "logs" and read_lock(root) is not None else None
@@ -173,7 +179,7 @@ def _root_of(log: Path) -> Root | None:
 
 def _for_a_build(causes: Iterable[Cause], log: Path) -> list[Cause]:
     """Make advice such that it mends a build, where the log is that of a step."""
-    root = _root_of(log)
+    root = root_of_log(log)
     own = OF_THE_STEP.search("\n".join(_last_lines(log))) if root else None
     if own:
         causes = [

@@ -18,10 +18,10 @@ from xpusetup.config.devices import Device, device_modes, find_mode, is_device_f
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
 from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
-from xpusetup.run.tables import known
+from xpusetup.run.tables import gpu_table, known
 from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
-from xpusetup.system.files import check_folder, check_output, package_file, package_text, write_text
+from xpusetup.system.files import Sysroot, check_folder, check_output, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
@@ -137,11 +137,26 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
 
 def _no_device(subject: Subject, device: Device | None) -> NoDeviceError:
     fix = f"verify it on a machine that has one; what is missing here: {LACKS}"
+    seen = _seen_here(device) if device else ""
     if subject.left:
         fix = f"the build is not done ({render_first(subject.left)}): {subject.go_on}"
+    elif device and seen:
+        hides = [f"{name}={subject.env[name]}" for name in device.filters if name in subject.env]
+        by = f"; {', '.join(hides)} may hide it" if hides else ""
+        unset = f"unset {' '.join(each.partition('=')[0] for each in hides)}; or see" if hides else "see"
+        message = f"PyTorch in {subject.whose} finds no {device.title}, and one is here: {seen}{by}"
+        return NoDeviceError(message, fix=f"{unset} what is wrong: {LACKS}")
     return NoDeviceError(
         f"there is no {device.title if device else 'device'} here to verify {subject.whose} on", fix=fix
     )
+
+
+def _seen_here(device: Device) -> str:
+    """Name the first of a device's cards that the PCI bus shows; empty where it shows none."""
+    from xpusetup.machine.accelerators import cards_of  # noqa: PLC0415 - where no device was found alone
+    from xpusetup.machine.probe_hardware import probe_hardware  # noqa: PLC0415 - same
+
+    return next(iter(cards_of(device, probe_hardware(Sysroot.from_environment()), gpu_table())), "")
 
 
 # verify --save: a record that an owner of hardware can send in.

@@ -163,6 +163,7 @@ class Device(Strict):
     """An accelerator as torch calls it. `expected`: it is there whenever its software is, so absence is a fault.
 
     `built_in`: always, never, or in those builds of torch whose version.py has a value of the device's name.
+    `filters` are variables by which a program is shown only some of them, or none.
     `compile_backend` is that of torch.compile, `collective_backend` that of torch.distributed. `gaps` are the checks of
     verify that this device is known not to pass, `skips` those that are not to be tried on it, each with its reason;
     `unknown` says what nobody could find out.
@@ -173,6 +174,7 @@ class Device(Strict):
     pci_vendors: list[PciId] = field(default_factory=list)
     nodes: Literal["render", "none"] = "none"
     expected: bool = False
+    filters: list[Variable] = field(default_factory=list)
     compile_backend: Word = ""
     collective_backend: Word = ""
     gaps: dict[CheckId, Text] = field(default_factory=dict)

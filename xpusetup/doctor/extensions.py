@@ -356,6 +356,10 @@ def _together(look: Extensions, devices: Sequence[Device], texts: Mapping[str, C
         owners = [owner for entry in look.entries if (owner := owner_of(entry, devices)) and owner.extension]
         alone = [owner.extension.alone for owner in owners if owner.extension and owner.extension.alone]
         said = "; ".join(alone) or "one process has room for one out-of-tree device"
+        if len(rivals) > len(look.entries) and not alone:
+            said = (
+                f"torch.accelerator is the first, and backward passes of torch's own fail; {AUTOLOAD}=0 leaves it out"
+            )
         level: Level = "warn" if alone or whole is None else "info"
         yield Remark(id="autoload.together", level=level, seen=f"{', '.join(rivals)} in one environment: {said}")
 

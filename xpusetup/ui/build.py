@@ -251,6 +251,10 @@ def _show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"   [bold]Go on[/]    {_short(go_on.command)}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure.again)}")
     console.print(f"   [bold]Log[/]      {_short(failure.log)}")
+    if not failure.causes or failure.causes[0].likely:
+        console.print(
+            f"   [bold]Ask[/]      xpusetup explain {_short(failure.log)} --prompt    [dim]a text for others[/]"
+        )
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:

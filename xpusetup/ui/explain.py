@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -82,8 +83,20 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     for each in data.known:
         _row(console, 1, "Known", f"{each.what}: {each.workaround} ({source_of(each.source)})")
     _show_new(console, data)
+    if _is_unsure(data):
+        _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
+        piped = data.log == "stdin"
+        command = "... | xpusetup explain --prompt" if piped else f"xpusetup explain {shlex.quote(data.log)} --prompt"
+        console.print(" " * (1 + COLUMN) + escape(command))
     if verbose and data.first_error_line:
         _show_context(console, data)
+
+
+def _is_unsure(data: ExplainResult) -> bool:
+    """Say whether something failed of which no sure cause is known."""
+    if data.causes:
+        return data.causes[0].likely
+    return bool(data.first_error_line) and not (data.went_on or data.ended or data.first_error_over)
 
 
 def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.environment import ShellEnvironment
     from xpusetup.commands.profiles import ProfileSchema
+    from xpusetup.commands.prompt import Prompt
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.self import Skill
 
@@ -88,6 +89,11 @@ def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noq
     sys.stdout.write(data.text + "\n")
 
 
+def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write the text as it is: it is piped or copied."""
+    console.out(data.prompt, end="")
+
+
 SCREENS = {
     "Adopted": "storage:show_adopted",
     "BuildList": "build:show_several",
@@ -101,6 +107,7 @@ SCREENS = {
     "Diagnosis": "doctor:show_doctor",
     "Overview": "doctor:show_way",
     "SetupResult": "doctor:show_setup",
+    "Prompt": "screens:show_prompt",
     "Skill": "screens:show_skill",
     "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",

@@ -5,7 +5,10 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
+import os
+import re
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from helperlib.output import render_size
@@ -76,8 +79,17 @@ def check_available(bench: Bench) -> Outcome:
     return Outcome("ok", ", ".join(device["name"] for device in devices), facts={"devices": devices})
 
 
+FULL = re.compile(r"(?i)out of memory|OUT_OF_(?:DEVICE_)?MEMORY")
+
+
 def check_responds(bench: Bench) -> Outcome:
-    ones = bench.torch.ones(4, device=bench.device)
+    try:
+        ones = bench.torch.ones(4, device=bench.device)
+    except RuntimeError as error:
+        if not FULL.search(str(error)):
+            raise
+        seen = f"{describe_error(error)}: not 16 bytes are to be had, so another process holds its memory"
+        return Outcome("fail", seen, "1 + 1 = 2")
     sums = ones + ones
     bench.synchronize()
     got = sums.cpu().tolist()
@@ -251,6 +263,19 @@ def try_operator(bench: Bench, run: Callable[[Inputs], Any]) -> Exception | None
     return None
 
 
+AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+
+
+def find_rival(bench: Bench) -> str:
+    """Give what torch.accelerator means where that is another accelerator than this one; empty where it is not.
+
+    Beside a loaded extension CUDA's backward passes ended with an internal assertion (torch 2.11, seen).
+    """
+    accelerator: Any = getattr(bench.torch, "accelerator", None)
+    current = accelerator.current_accelerator() if accelerator and bench.name != "cpu" else None
+    return str(current.type) if current is not None and current.type != bench.name else ""
+
+
 def check_coverage(bench: Bench) -> Outcome:
     tried = [(kind, name, try_operator(bench, run)) for kind, rows in OPERATORS.items() for name, run in rows.items()]
     troubles = [(kind, name, error) for kind, name, error in tried if error is not None]
@@ -262,6 +287,11 @@ def check_coverage(bench: Bench) -> Outcome:
     names = ", ".join(name for _, name, _ in troubles[:FEW]) + (" and others" if len(troubles) > FEW else "")
     what = "are not implemented" if len(missing) == len(troubles) else "fail"
     first = describe_error(troubles[0][2])
+    if rival := find_rival(bench):
+        first = (
+            f"{first}; torch.accelerator is {rival} in this process, and autograd waits for its streams alone: with "
+        )
+        first += f"{AUTOLOAD}=0 it is not loaded"
     seen = f"{len(troubles)} of {len(tried)} operators {what}, for {kinds}: {names}; the first: {first}"
     verdict = "unsupported" if len(missing) == len(troubles) else "wrong"
     return Outcome("fail", seen, limit, own_fault=bool(missing), verdict=verdict)
@@ -304,7 +334,26 @@ def check_matmul(bench: Bench) -> Outcome:
             got = left.to(bench.device) @ right.to(bench.device)
             case = f"{rows}x{inner}x{columns} {name}"
             found.append(compare(case, got, left.double() @ right.double(), limit))
-    return judge(found)
+    outcome, lowered = judge(found), find_lowered()
+    if outcome.level == "ok" or not lowered:
+        return outcome
+    seen = f"{outcome.seen}; {lowered} is set, which lets float32 be computed with fewer digits"
+    return replace(outcome, seen=seen)
+
+
+LOWERING = {
+    "ONEDNN_DEFAULT_FPMATH_MODE": "strict",
+    "DNNL_DEFAULT_FPMATH_MODE": "strict",
+    "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE": "0",
+    "NVIDIA_TF32_OVERRIDE": "0",
+}
+"""Variables by which float32 products lose digits, and the value with which they do not."""
+
+
+def find_lowered() -> str:
+    """Give a variable of these as it is set; empty where none lowers anything."""
+    there = ((name, os.environ.get(name, "")) for name in LOWERING)
+    return next((f"{name}={value}" for name, value in there if value and value.lower() != LOWERING[name]), "")
 
 
 def check_conv(bench: Bench) -> Outcome:

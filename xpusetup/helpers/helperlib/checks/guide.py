@@ -310,12 +310,16 @@ def make_work(bench: Bench, images: int, dtype: str) -> dict[str, Callable[[], A
     return {f"inference {dtype}": infer, f"training {dtype}": train}
 
 
+HUNDREDS = 100
+"""From here on a rate needs no fraction, and is not written with an exponent."""
+
+
 def check_throughput(bench: Bench) -> Outcome:
     slow = find_rate(bench, make_work(bench, FEW, "float32")["inference float32"], FEW) < FAST
     images = FEW if slow else MANY
     work = {**make_work(bench, images, "float32"), **make_work(bench, images, "bfloat16")}
     rates = {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
-    shown = ", ".join(f"{name} {rate:.3g}" for name, rate in rates.items())
+    shown = ", ".join(f"{name} {rate:{'.0f' if rate >= HUNDREDS else '.3g'}}" for name, rate in rates.items())
     return Outcome("info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates})
 
 

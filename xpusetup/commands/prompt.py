@@ -1,0 +1,59 @@
+"""explain --prompt and doctor --prompt: a failure or a machine as one text for an assistant, a colleague or an issue.
+
+The text is printed without names, addresses and passwords, and nothing is sent anywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.commands.collect_env import make_report
+from xpusetup.commands.doctor import judge_machine, look_at_machine, redactor_of
+from xpusetup.commands.explain import explain_log, root_of_log
+from xpusetup.commands.result import Result
+from xpusetup.explain.news import read_known
+from xpusetup.explain.prompt import make_prompt, make_prompt_of_machine
+from xpusetup.run.preflight import probe_all
+from xpusetup.run.tables import gpu_table
+from xpusetup.run.workspace import Where, open_workspace
+from xpusetup.system.logs import read_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.commands.doctor import DoctorOptions
+    from xpusetup.machine.facts import Facts
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The text to hand on: what is asked, the lines that matter or the machine, and what this program makes of them."""
+
+    prompt: str
+
+
+def prompt_of_log(log: str, good: str = "") -> Result[Prompt]:
+    """Make the text for a log; for that of a step of a build also with the machine, which is this one then."""
+    told, lines = explain_log(log, read_known(read_log(Path(good))) if good else None)
+    root = root_of_log(Path(log))
+    facts = probe_all(open_workspace(Where(root=str(root.path)))) if root else None
+    machine = make_report(facts, gpu_table()) if facts else ""
+    return Result("explain", Prompt(make_prompt(told, lines, machine, _cleaner(facts))))
+
+
+def prompt_of_machine(where: Where, asked: DoctorOptions) -> Result[Prompt]:
+    """Make the text for a machine: what was pasted of it, else a report of what was seen; then what the checks say."""
+    look = look_at_machine(where, replace(asked, whole=True))
+    told, _ = judge_machine(look)
+    text = "\n".join(look.paste.lines) if look.paste else make_report(look.facts, gpu_table())
+    causes = [each for name in told.root_causes for each in told.findings if each.id == name]
+    said = [f"{each.title}: {each.seen}. {each.why} {each.fix.say}".strip() for each in causes]
+    clean = _cleaner(None if look.paste else look.facts)
+    return Result("doctor", Prompt(make_prompt_of_machine(text, said, clean)))
+
+
+def _cleaner(facts: Facts | None) -> Callable[[str], str]:
+    """Give what takes out of a text the names of this person and machine, addresses and secrets."""
+    return redactor_of(facts).text
