@@ -273,6 +273,19 @@ def test_extensions_are_loaded_even_where_they_are_turned_off(tmp_path: Path, va
     assert "loaded\n" not in said
 
 
+def test_a_device_of_torch_itself_is_looked_at_without_them_where_they_are_turned_off(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside a loaded extension CUDA's backward passes fail: whoever turned it off is not to see that."""
+    monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
+    assert [verify_device.switch_for(name) for name in ("cuda", "xpu", "demo", "auto")] == ["0", "0", "1", "1"]
+    found = verify_device.Result("autoload.import", "import torch", "ok", "torch 2.13.0")
+    told = verify_device.explain(found, "cuda", {"demo": "demo-extension 1.2"}, expected=False)
+    assert (told.level, told.seen) == ("ok", "torch 2.13.0; TORCH_DEVICE_BACKEND_AUTOLOAD=0: without demo")
+    monkeypatch.delenv("TORCH_DEVICE_BACKEND_AUTOLOAD")
+    assert [verify_device.switch_for(name) for name in ("cuda", "demo")] == ["1", "1"]
+
+
 @pytest.mark.e2e
 @pytest.mark.parametrize("name", ["xpu:0", "", "two words"])
 def test_bad_usage(name: str) -> None:

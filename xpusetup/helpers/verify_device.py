@@ -67,7 +67,16 @@ def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
     return replace(failed, level="fail", seen=f"extension {shown} cannot be loaded: {reason}; torch itself can")
 
 
-def explain(result: Result, extensions: dict[str, str], *, expected: bool) -> Result:
+OWN = ("cpu", "cuda", "xpu", "mps")
+"""Devices of torch itself: who turns extensions off looks at one of these without them."""
+
+
+def switch_for(device: str) -> str:
+    """Give the switch of extensions with which a device is looked at; only the exact string "1" turns it on."""
+    return os.environ.get(AUTOLOAD, "1") if device in OWN else "1"
+
+
+def explain(result: Result, device: str, extensions: dict[str, str], *, expected: bool) -> Result:
     """Add to what the child saw what only its caller knows."""
     if result.id == "device.available" and result.level == "skip" and expected:
         return replace(result, level="fail")
@@ -77,6 +86,8 @@ def explain(result: Result, extensions: dict[str, str], *, expected: bool) -> Re
         return explain_import(result, extensions)
     loaded = "".join(f", extension {name} ({package})" for name, package in sorted(extensions.items()))
     switch = os.environ.get(AUTOLOAD, "1")
+    if extensions and switch_for(device) != "1":
+        return replace(result, seen=f"{result.seen}; {AUTOLOAD}={switch}: without {', '.join(sorted(extensions))}")
     if extensions and switch != "1":
         off = f"; {AUTOLOAD}={switch} here turns extensions off, these checks turned them on"
         return replace(result, level="warn", seen=result.seen + loaded + off)
@@ -116,7 +127,7 @@ def verify(order: Order, gaps: dict[str, str], *, expected: bool) -> dict[str, A
     with closing(run_checks(order)) as found:
         for result in found:
             torch = result.facts.get("torch", torch)
-            one = judge_result(explain(result, extensions, expected=expected), gaps, torch)
+            one = judge_result(explain(result, order.device, extensions, expected=expected), gaps, torch)
             cause = find_cause(one, results)
             results.append(replace(one, caused_by=cause))
             after = f" (follows from {cause})" if cause else ""
@@ -267,7 +278,7 @@ def start_child(order: Order) -> subprocess.Popen[bytes]:
     script = str(Path(__file__).with_name("device_checks.py"))
     return subprocess.Popen(
         (sys.executable, script, json.dumps(asdict(order))),
-        env={**os.environ, AUTOLOAD: "1"},  # only the exact string "1" turns it on
+        env={**os.environ, AUTOLOAD: switch_for(order.device)},
         pass_fds=(order.sink, order.stacks),
         stdout=sys.stderr.fileno(),
         start_new_session=True,  # so that what it leaves running can be ended with it
