@@ -37,6 +37,7 @@ HARD = re.compile(
     r"|Segmentation fault|terminate called|undefined reference|^CMake Error|\*\*\* |No space left on device"
     r"|error while loading shared libraries|\bNo module named\b|\bcannot import name\b"
     r"|\bcould not be (?:compiled|built)\b"
+    r"|\bCould not run 'aten::|\bError occurred when executing \w|!!! Exception during processing"
     r"|\b(?:OutOf|out of )memory\b|UR_RESULT|ZE_RESULT|DEVICE_LOST|device lost"
     r"|\bGPU HANG\b|\bXid\b|\bBUG: |\bOops\b"
     r"|\b(?:drm|xe|i915|amdgpu|nvidia|habanalabs|accel)\b.*(?:\*ERROR\*|wedged|reset)",
