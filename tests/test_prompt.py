@@ -108,6 +108,11 @@ def test_a_post(tmp_path: Path, program: Program) -> None:
     assert "## What a program's checks find wrong, which may be mistaken" in told.out
 
 
+@pytest.mark.parametrize("words", ["--save x.json", "--collect-env -", "--facts a.json --facts b.json"])
+def test_nothing_else_is_asked_for_beside_it(words: str, program: Program) -> None:
+    assert program(f"doctor --prompt {words}").code == 2
+
+
 @pytest.mark.parametrize("machine", ["", "GPU: Arc"])
 def test_the_machine_of_a_build(machine: str) -> None:
     from xpusetup.explain.explanation import ExplainedLog  # noqa: PLC0415 - this test alone makes one

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
 from xpusetup.commands.doctor import judge_machine, look_at_machine, redactor_of
 from xpusetup.commands.explain import explain_log, root_of_log
@@ -44,7 +45,13 @@ def prompt_of_log(log: str, good: str = "") -> Result[Prompt]:
 
 
 def prompt_of_machine(where: Where, asked: DoctorOptions) -> Result[Prompt]:
-    """Make the text for a machine: what was pasted of it, else a report of what was seen; then what the checks say."""
+    """Make the text for a machine: what was pasted of it, else a report of what was seen; then what the checks say.
+
+    Raises UsageError for options that ask for something else beside it.
+    """
+    others = {"--save": asked.save, "--collect-env": asked.collect_env, "a second --facts": asked.facts[1:]}
+    if unfit := [name for name, given in others.items() if given]:
+        raise UsageError(f"--prompt is one text about one machine, without {unfit[0]}", fix=f"leave {unfit[0]} out")
     look = look_at_machine(where, replace(asked, whole=True))
     told, _ = judge_machine(look)
     text = "\n".join(look.paste.lines) if look.paste else make_report(look.facts, gpu_table())
