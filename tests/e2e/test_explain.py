@@ -66,6 +66,9 @@ def test_a_broken_build_ends_with_its_cause(
     explained = xpusetup("explain", failure["log"], "--json", env=tiny.env).result
     assert explained["causes"][0]["id"] == cause
     assert explained["causes"][0]["line"] == failure["causes"][0]["line"]
+    asked = xpusetup("explain", failure["log"], "--prompt", env=tiny.env).out
+    assert failure["causes"][0]["text"][:60] in asked
+    assert "## The machine\n\nCollecting environment information" in asked
 
 
 @pytest.mark.long
