@@ -70,8 +70,12 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     console.print(f"\n [bold]xpusetup {escape(data.version)}[/] · Python {data.python}")
     rows = [
         ("program", short_path(data.program)),
-        ("installed", f"by {data.installer}, from {short_path(data.origin)}"),
-        ("upgrade", data.upgrade or data.note),
+        (
+            "installed",
+            f"by {data.installer}, from {short_path(data.origin)}" if data.installer else "no: run where it is",
+        ),
+        ("upgrade", data.upgrade),
+        ("" if data.upgrade else "upgrade", data.note),
         ("uninstall", data.uninstall),
     ]
     for name, said in rows:
