@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -11,15 +12,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.profiles import shipped
-from data.targets import SIM
+from data.targets import NEW, SIM
 from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
 from xpusetup.commands.remove import Kept
+from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
+from xpusetup.run.tables import profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.storage import show_before, show_removed
@@ -75,6 +78,26 @@ def test_a_build_goes_whole(here: Path) -> None:
     assert told.freed >= 100_000
     assert not root.exists()
     assert here.is_dir()
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_all_that_steps_write_is_ours(name: str) -> None:
+    """What steps name in their root: `origins`, `archives` and `installers` were said to be nobody's, and stayed."""
+    profile = shipped(name)
+    plan = purpose_of_build(profile).make(profile, Request(), replace(NEW, accelerator=profile.accelerator), Layout())
+    found = set(re.findall(rf"{re.escape(ROOT)}/([\w-]+)", repr(plan)))
+    assert "venv" in found
+    assert found - removing.OURS == set()
+
+
+def test_a_second_build_goes_whole(here: Path) -> None:
+    """What `rebuild` wrote there was said to be of no command of this program; a home of somebody's is not ours."""
+    for name, gone in {"again": True, "theirs": False}.items():
+        root = make_root(here / name, done=3)
+        for each in ("home", "zone", *(["rebuild.json"] if gone else [])):
+            (root / each).mkdir()
+        assert remove(root).gone is gone
+        assert root.exists() is not gone
 
 
 def test_what_nobody_of_us_wrote_stays(here: Path) -> None:

@@ -23,7 +23,16 @@ from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
 from xpusetup.run.removal import remove_all
-from xpusetup.run.root import Root, clear_drafts, find_damage, open_root, read_identities, read_lock, read_stamps
+from xpusetup.run.root import (
+    SECOND,
+    Root,
+    clear_drafts,
+    find_damage,
+    open_root,
+    read_identities,
+    read_lock,
+    read_stamps,
+)
 from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
 from xpusetup.run.workspace import Where, Workspace, open_built
@@ -32,10 +41,6 @@ from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-
-MARK = "rebuild.json"
-"""The file that says of a folder that it is a second build, of which root, and whether it came to its end."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +109,7 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
     again, request = _find_place(root, options.at), _request_of(lock)
     workspace.trust_files(request)
     prepared = _prepare(workspace, request, lock, wheels, again)
-    if read_document(again / MARK).get("ended"):  # else the second build that was begun there is gone on with
+    if read_document(again / SECOND).get("ended"):  # else the second build that was begun there is gone on with
         remove_all([again])
     open_root(again)
     _mark(again, root.path, ended=False)
@@ -168,7 +173,7 @@ def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
     beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
     again = check_folder(Path(at).expanduser().absolute()) if at else beside
-    told = read_document(again / MARK)
+    told = read_document(again / SECOND)
     if again == root.path or root.path in again.parents:
         raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")
     if again.exists() and told.get("of") != str(root.path) and any(again.iterdir()):
@@ -177,7 +182,7 @@ def _find_place(root: Root, at: str) -> Path:
 
 
 def _mark(again: Path, root: Path, *, ended: bool) -> None:
-    files.write_text(again / MARK, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
+    files.write_text(again / SECOND, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
 
 
 def _jobs(root: Root, asked: int) -> tuple[int, int]:

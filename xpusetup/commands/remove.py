@@ -20,7 +20,19 @@ from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock
 from xpusetup.run.manifest import read_manifest
-from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots, read_lock, read_stamps
+from xpusetup.run.root import (
+    DRAFT,
+    FOLDERS,
+    LOCKED,
+    SECOND,
+    SECOND_HOME,
+    SECOND_ZONE,
+    SEEN_AT,
+    Root,
+    find_roots,
+    read_lock,
+    read_stamps,
+)
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
 
 if TYPE_CHECKING:
@@ -30,10 +42,13 @@ if TYPE_CHECKING:
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
-OURS = {*FOLDERS, "venv", "launcher", "published", "bundle", "nightlies", "held", "failed"} | {
+FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies"}
+OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
     *("journal.jsonl", "manifest.json", "report.html", LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""
+OURS_OF_SECOND = {SECOND, SECOND_HOME, SECOND_ZONE}
+"""What `rebuild` writes beside it into its own."""
 STEP_LOCK = "lock.step."
 TREES = ("", ".git", ".tools", ".wheel", ".archive")
 """What lies beside a component's tree in a build folder elsewhere, by how its name ends."""
@@ -100,7 +115,8 @@ def look(where: Where) -> Removal:
     lock = read_lock(root) or {}
     layout = Layout(**lock.get("layout", {}))
     there = sorted(root.path.iterdir())
-    own = [path for path in there if path.name in OURS or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
+    ours = OURS | (OURS_OF_SECOND if (root / SECOND).exists() else set())
+    own = [path for path in there if path.name in ours or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
     left = {str(path): "no command of this program wrote it" for path in there if path not in own}
     places = [path for path in own if path.name not in (*LOCKS, LOCKED)]
     src = Path(layout.src.replace(ROOT, str(root.path)))
