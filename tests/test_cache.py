@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import importlib
 import os
-from typing import TYPE_CHECKING
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from xpusetup.system.process import Output
 if TYPE_CHECKING:
     from pathlib import Path
 
+store_of_helpers: Any = importlib.import_module("helperlib.git.store")
 NAMES = {"used": "pytorch-pytorch-0123456789ab.git", "idle": "pybind-pybind11-ba9876543210.git"}
 
 
@@ -59,6 +62,39 @@ def test_what_a_fetch_writes_to_stays(store: Path) -> None:
         told = cache.prune(everything=False).data
     assert (told.removed, [one.name for one in told.busy]) == ([], ["pybind-pybind11"])
     assert (store / NAMES["idle"]).is_dir()
+
+
+def test_who_waited_for_what_was_removed_holds_the_new_one(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fetch that waited for `cache prune` held a lock that was gone, and the next prune took all from under it."""
+    kept = store_of_helpers.Store(store)
+    place = kept.place("https://host.invalid/pybind/pybind11")
+    place.mkdir()
+    real, waited = fcntl.flock, list[str]()
+    with (place / module.LOCK).open("ab") as held:
+        real(held, fcntl.LOCK_EX)
+
+        def wait(stream: Any, how: int) -> None:
+            if how == fcntl.LOCK_EX and not waited:  # and so long the removal comes to its end
+                waited.append("once")
+                shutil.rmtree(place)
+                real(held, fcntl.LOCK_UN)
+            real(stream, how)
+
+        monkeypatch.setattr(fcntl, "flock", wait)
+        with kept.lock("https://host.invalid/pybind/pybind11") as found:
+            assert (found, waited) == (place, ["once"])
+            assert not module.remove_repository(place)
+            assert place.is_dir()
+        assert module.remove_repository(place)
+    assert not place.exists()
+
+
+def test_a_removal_that_is_cut_off_leaves_nothing_for_whole(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What says that packs are whole goes before them."""
+    (store / NAMES["idle"] / module.KEPT).write_text("commit 1\npack pack-1\n")
+    monkeypatch.setattr(shutil, "rmtree", lambda path: (_ for _ in ()).throw(OSError(f"{path} is read-only")))
+    assert [one.name for one in cache.prune(everything=False).data.busy] == ["pybind-pybind11"]
+    assert not (store / NAMES["idle"] / module.KEPT).exists()
 
 
 def test_the_store_of_the_place_goes_only_when_asked(

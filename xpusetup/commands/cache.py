@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 # What the program keeps on the disk for all roots: the git store; and what the roots themselves take.
 
 
-LOCK = "xpusetup-lock"
+LOCK, KEPT = "xpusetup-lock", "xpusetup-kept"
 TIMEOUT_S = 600.0
 """Seconds that the sizes of one root may take: a tree of PyTorch has some hundred thousand files."""
 KIB = 1024
@@ -62,13 +64,27 @@ def _look(path: Path) -> Repository:
 
 
 def remove_repository(path: Path) -> bool:
-    """Remove one repository of the store; False where a fetch is writing to it, or it is not ours to write."""
+    """Remove one repository of the store; False where a fetch is writing to it, or it is not ours to write.
+
+    First goes what says that something is whole, the lock last: who waits for it sees that it is gone, and who comes
+    later makes one of his own.
+    """
     try:
         with (path / LOCK).open("ab") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path)
+            if not os.path.samestat(os.fstat(stream.fileno()), (path / LOCK).stat()):
+                return False
+            (path / KEPT).unlink(missing_ok=True)
+            for entry in path.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                elif entry.name != LOCK:
+                    entry.unlink()
+            (path / LOCK).unlink()
     except OSError:  # held by a fetch, or read-only
         return False
+    with suppress(OSError):  # another fetch has begun there
+        path.rmdir()
     return True
 
 
