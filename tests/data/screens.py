@@ -828,7 +828,19 @@ REBUILT = RebuildResult(
     kept=True,
     failed=None,
     log="",
+    failure=None,
     seconds=7200.0,
 )
 REBUILT_SAME = replace(REBUILT, same=True, kept=False, wheels=REBUILT.wheels[1:])
-REBUILD_FAILED = replace(REBUILT, same=None, wheels=[], failed="torch.build", log=f"{AGAIN}/logs/torch.build.log")
+REBUILD_FAILED = replace(
+    REBUILT,
+    same=None,
+    wheels=[],
+    failed="torch.build",
+    log=f"{AGAIN}/logs/torch.build.log",
+    failure=replace(
+        FAILED.failure,
+        log=f"{AGAIN}/logs/torch.build.log",
+        go_on=replace(FAILED.failure.go_on, command="xpusetup rebuild --profile torch-2.5"),
+    ),
+)
