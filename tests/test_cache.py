@@ -18,6 +18,7 @@ from xpusetup.config.settings import NetworkSettings, Settings
 from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 store_of_helpers: Any = importlib.import_module("helperlib.git.store")
@@ -118,9 +119,36 @@ def test_the_store_of_the_place_goes_only_when_asked(
 
 
 def test_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "sim/src").mkdir(parents=True)
-    (tmp_path / "sim/profile.lock.json").write_text("{}")
+    """Second builds are among them, and what is in none of the parts: published wheels, archives."""
+    for name in ("sim", ".rebuilt/sim-at-a-longer-path"):
+        (tmp_path / name / "src").mkdir(parents=True)
+        (tmp_path / name / "published").mkdir()
+        (tmp_path / name / "profile.lock.json").write_text("{}")
     (tmp_path / "not-a-root").mkdir()
-    monkeypatch.setattr(module, "run_process", lambda argv, **_: Output(0, f"7\t{argv[-1]}\n", ""))
-    (root,) = measure_roots(tmp_path)
-    assert (root.name, root.parts) == ("sim", {"src": 7 * 1024, "venv": 0, "wheels": 0})
+    monkeypatch.setattr(module, "run_process", _du)
+    again, root = measure_roots(tmp_path)
+    assert (root.name, root.parts) == ("sim", {"src": 7 * 1024, "venv": 0, "wheels": 0, "rest": 14 * 1024})
+    assert (again.name, again.parts) == ("sim-at-a-longer-path", root.parts)
+
+
+def _du(argv: Sequence[str], **_: object) -> Output:
+    """Seven KiB for each path."""
+    paths = argv[argv.index("--") + 1 :]
+    return Output(0, "".join(f"7\t{path}\n" for path in paths) + f"{7 * len(paths)}\ttotal\n", "")
+
+
+def test_what_lies_beside_the_sources(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unpacked bundles and sources of suites took gigabytes that no command told of."""
+    for name in ("bundles/0a1b", "suites/pytorch", "of-a-newer-version"):
+        (store.parent / name).mkdir(parents=True)
+    monkeypatch.setattr(module, "run_process", _du)
+    told = [(one.what, one.path, one.bytes) for one in cache.size().data.others]
+    names = {"bundles, unpacked": "bundles", "of-a-newer-version": "of-a-newer-version"} | {
+        "sources of test suites": "suites"
+    }
+    assert told == [(what, str(store.parent / name), 7 * 1024) for what, name in names.items()]
+
+
+def test_a_size_that_nobody_could_find_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "run_process", lambda *_, **__: Output(None, "7\tcut o", "", "too slow"))
+    assert module._size(tmp_path) is None

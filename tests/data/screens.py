@@ -22,7 +22,7 @@ from xpusetup.commands.build_result import (
     UnverifiedOrigin,
 )
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
-from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
+from xpusetup.commands.cache import CacheSize, KeptFolder, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
@@ -597,8 +597,13 @@ CACHE = CacheSize(
     bytes=213 << 20,
     freed=3 << 20,
     roots=[
-        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}),
-        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0}),
+        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20, "rest": 1 << 20}),
+        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0, "rest": 0}),
+    ],
+    others=[
+        KeptFolder("bundles, unpacked", "/home/me/.cache/xpusetup/bundles", 9 << 30),
+        KeptFolder("sources of test suites", "/home/me/.cache/xpusetup/suites", None),
+        KeptFolder("which libraries fit", "/home/me/.cache/xpusetup/fits", 1 << 10),
     ],
 )
 PRUNED = PrunedCache(

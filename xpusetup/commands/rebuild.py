@@ -26,6 +26,7 @@ from xpusetup.run.manifest import list_wheels, read_document
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
 from xpusetup.run.removal import remove_all, remove_empty
 from xpusetup.run.root import (
+    BESIDE,
     SECOND,
     Root,
     clear_drafts,
@@ -189,7 +190,7 @@ def _request_of(lock: Mapping[str, object]) -> Request:
 
 def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
-    beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
+    beside = root.path.parent / BESIDE / f"{root.path.name}-at-a-longer-path"
     again = check_folder(Path(at).expanduser().absolute()).resolve() if at else note_place(beside, "--at DIR")
     told = read_document(again / SECOND)
     if again == root.path or root.path in again.parents:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 # The screens of cache: what lies on the disk, and what was removed.
 
 
-SIZES = ("sources and builds", "environment", "wheels")
+SIZES = ("sources and builds", "environment", "wheels", "other")
+TOLD = 10 << 20
+"""Bytes from which on what is kept beside the sources is told without -v."""
 
 
 def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
@@ -43,6 +45,12 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         site = data.site
         there = _repositories(len(site.repositories))
         console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
+    others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
+    for each in others:
+        console.print(f" [bold]{escape(each.what)}[/] {render_size(each.bytes)} · {escape(each.path)}", soft_wrap=True)
+    if others:
+        paths = shlex.join(each.path for each in others)
+        console.print(f"   can go while no command is at work: rm -rf {escape(paths)}", style="dim", soft_wrap=True)
     if data.roots:
         rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
         console.print()
