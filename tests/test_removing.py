@@ -7,6 +7,8 @@ import os
 import re
 from dataclasses import asdict, replace
 from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +31,6 @@ from xpusetup.ui.storage import show_before, show_removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from xpusetup.commands.remove import Removed
 
@@ -98,6 +99,19 @@ def test_a_second_build_goes_whole(here: Path) -> None:
             (root / each).mkdir()
         assert remove(root).gone is gone
         assert root.exists() is not gone
+
+
+def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advice was to choose another root to remove."""
+    root = make_root(here / "r", done=3)
+    monkeypatch.setattr(os, "access", lambda path, _how: path != root)
+    monkeypatch.setattr(Path, "owner", lambda _path: "ann")
+    with pytest.raises(NotReadyError, match="belongs to ann") as caught:
+        removing.look(Where(root=str(root)))
+    assert caught.value.fix == f"as such: xpusetup remove --root {root}"
+    monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(NotReadyError, match="is on a read-only file system"):
+        removing.look(Where(root=str(root)))
 
 
 def test_what_nobody_of_us_wrote_stays(here: Path) -> None:

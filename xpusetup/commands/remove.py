@@ -7,6 +7,7 @@ somebody's work.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from dataclasses import dataclass
@@ -155,7 +156,20 @@ def _find(where: Where) -> Root:
     if read_lock(root) is None:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
+    if not os.access(root.path, os.W_OK):
+        line = f"xpusetup remove --root {shlex.quote(str(root.path))}"
+        if os.statvfs(root.path).f_flag & os.ST_RDONLY:
+            raise NotReadyError(f"{root.path} is on a read-only file system", fix=f"where it can be written: {line}")
+        owner = _owner(root.path)
+        raise NotReadyError(f"{root.path} may not be written to by you: it belongs to {owner}", fix=f"as such: {line}")
     return root
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except KeyError:  # nobody that this machine knows
+        return f"user {path.stat().st_uid}"
 
 
 def _made_elsewhere(root: Root, layout: Layout) -> bool:
