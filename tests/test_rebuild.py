@@ -6,6 +6,7 @@ import hashlib
 import json
 import struct
 import zipfile
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -69,6 +70,13 @@ CASES = {
 def test_a_cause_is_named(case: str) -> None:
     one, other, causes, sure = CASES[case]
     assert find_causes(one.encode(), other.encode(), VARIED) == (causes, sure)
+
+
+def test_a_cause_is_named_once() -> None:
+    """The roots and the paths at which they compiled: two pairs of folders, both of which stand in a member."""
+    both = replace(VARIED, varied=(*VARIED.varied, Varied("path", "/usr/local/src", "/usr/local/other")))
+    one, other = f"{OLD} /usr/local/src".encode(), f"{NEW} /usr/local/other".encode()
+    assert find_causes(one, other, both) == (["path"], True)
 
 
 def test_without_another_time_zone_a_clock_is_a_clock() -> None:

@@ -287,7 +287,8 @@ def _judge(
     root, again = Path(result.root), Path(result.again)
     profile = read_profile((read_lock(prepared.root) or {})["profile"])
     second = {each.name: each for each in list_wheels(prepared.root, profile)}
-    conditions = replace(conditions, varied=(*conditions.varied, *seen_paths(root, again)))
+    varied = dict.fromkeys((*conditions.varied, *seen_paths(root, again)))  # where roots are seen where they lie, once
+    conditions = replace(conditions, varied=tuple(varied))
     found = [_compare(each, second[each.name], conditions, again) for each in wheels]
     same = all(each.same for each in found)
     _mark(again, root, ended=True)
