@@ -11,6 +11,7 @@ import pytest
 from xpusetup.commands.self import (
     Origin,
     Self,
+    add_line,
     describe,
     find_installer,
     list_places,
@@ -96,6 +97,29 @@ def test_upgrade(installer: str, origin: Origin, line: str) -> None:
     And `uv tool install` again leaves out what was installed along (cryptography, by which `sign` signs).
     """
     assert upgrade_line(installer, origin, PYTHON) == line
+
+
+@pytest.mark.parametrize(
+    ("file", "told", "line"),
+    [
+        (
+            "uv-receipt.toml",
+            {"url": "file:///my%20src", "dir_info": {}},
+            "uv tool install --with cryptography '/my src'",
+        ),
+        ("pipx_metadata.json", {"url": "file:///src", "dir_info": {}}, "pipx inject xpusetup cryptography"),
+        ("x", {"url": "file:///src", "dir_info": {}}, f"{PYTHON} -m pip install cryptography"),
+    ],
+)
+def test_a_package_comes_beside_this_program(
+    file: str, told: dict[str, object], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `sign` lacks: the advice named the folder of the shell as the program's clone."""
+    (tmp_path / file).touch()
+    monkeypatch.setattr("xpusetup.commands.self._read_record", {"direct_url.json": json.dumps(told)}.get)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setattr("sys.executable", PYTHON)
+    assert add_line("cryptography") == line
 
 
 def test_uninstall() -> None:

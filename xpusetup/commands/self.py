@@ -178,8 +178,7 @@ def install_line(installer: str, origin: Origin, python: str) -> str:
     """Give the command that installs what lies at an origin over what is there; empty for what is run where it lies."""
     if origin.kind == "checkout":
         return ""
-    address = f"git+{origin.address}{'@' if origin.ref else ''}{origin.ref}" if origin.kind == "git" else origin.address
-    what = f"{'-e ' if origin.editable else ''}{shlex.quote(address)}"
+    what = f"{'-e ' if origin.editable else ''}{shlex.quote(_address(origin))}"
     over = {
         "uv tool": f"uv tool install --reinstall-package {NAME}",
         "pipx": "pipx install --force",
@@ -187,6 +186,22 @@ def install_line(installer: str, origin: Origin, python: str) -> str:
     }
     force = " --force-reinstall" if origin.kind in {"git", "wheel"} else ""
     return f"{over.get(installer) or f'{_install(PIP, python)}{force}'} {what}"
+
+
+def add_line(package: str) -> str:
+    """Give the command that installs a package beside this program, where that was installed as it was."""
+    origin = read_origin(_read_record(ORIGIN))
+    installer = find_installer(Path(sys.prefix), _read_record("INSTALLER") or "")
+    if installer == "uv tool":
+        what = NAME if origin.kind == "index" else _address(origin)
+        return f"uv tool install --with {package} {shlex.quote(what)}"
+    return (
+        f"pipx inject {NAME} {package}" if installer == "pipx" else f"{_install(installer, sys.executable)} {package}"
+    )
+
+
+def _address(origin: Origin) -> str:
+    return f"git+{origin.address}{'@' if origin.ref else ''}{origin.ref}" if origin.kind == "git" else origin.address
 
 
 def _install(installer: str, python: str) -> str:
