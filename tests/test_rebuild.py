@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from data.profiles import shipped
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands import rebuild
 from xpusetup.config.request import read_request, read_words, render_request
@@ -215,3 +216,14 @@ def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None
         return
     with pytest.raises(NotReadyError, match="was removed or changed while it was built again"):
         rebuild._require_unchanged(workspace, wheels)
+
+
+def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> None:
+    """Hours later its differences had the cause `unknown`."""
+    (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "edited": ["simxpu"]}))
+    workspace: Any = SimpleNamespace(options="--profile sim", profile=shipped("sim"))
+    with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
+        rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
+    undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"
+    assert caught.value.fix.splitlines()[1] == f"or undo it, and build it anew: {undo}"
+    rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]

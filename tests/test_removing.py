@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.profiles import shipped
-from data.targets import NEW, SIM
+from data.targets import NEW, SIM, plan_for
 from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
 from xpusetup.commands.remove import Kept
+from xpusetup.emit.script import render_shell
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
@@ -99,6 +100,14 @@ def test_a_second_build_goes_whole(here: Path) -> None:
             (root / each).mkdir()
         assert remove(root).gone is gone
         assert root.exists() is not gone
+
+
+def test_what_emit_wrote_is_not_said_to_be_nobodys(here: Path) -> None:
+    root, text = make_root(here / "r", done=3), render_shell(plan_for("sim"))["build.sh"]
+    (root / "build.sh").write_text(text)
+    (root / "mine.sh").write_text("#!/bin/sh\n")
+    whose = {Path(each.path).name: each.why for each in remove(root).left}
+    assert whose == {"build.sh": "emit wrote it; it may have been changed since", "mine.sh": removing.WRITTEN_BY_OTHERS}
 
 
 def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

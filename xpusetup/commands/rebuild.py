@@ -22,7 +22,7 @@ from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheel
 from xpusetup.rebuild.io import Elsewhere, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.manifest import list_wheels, read_document
+from xpusetup.run.manifest import list_wheels, read_document, read_manifest
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
 from xpusetup.run.removal import remove_all, remove_empty
 from xpusetup.run.root import (
@@ -112,6 +112,7 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
     root = Root(workspace.root.resolve())
     lock = read_lock(root) or {}
     wheels = _built(workspace, root, lock)
+    _refuse_edited(workspace, root, wheels)
     again, request = _find_place(root, options.at), _request_of(lock)
     workspace.trust_files(request)
     prepared = _prepare(workspace, request, lock, wheels, again)
@@ -162,6 +163,18 @@ def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list
             fix = f"xpusetup build {workspace.options}"
             raise NotReadyError(f"{damaged[step]}: there is nothing to compare with", fix=fix)
     return wheels
+
+
+def _refuse_edited(workspace: Workspace, root: Root, wheels: list[Wheel]) -> None:
+    """Stop where a wheel is not that of its pin: nothing tells what its source was. Raises UsageError."""
+    edited, names = read_manifest(root).get("edited", ()), {each.name for each in wheels}
+    for part in workspace.profile.components:
+        if part.kind == "source" and part.distribution in names and part.name in edited:
+            stamp = shlex.quote(str(root / f"stamps/{part.name}.build"))
+            fix = f"commit what you changed, and build that: --rev {part.name}=COMMIT\n"
+            fix += f"or undo it, and build it anew: rm {stamp}; xpusetup build {workspace.options}"
+            what = f"{part.name} was built with changes of your own in {root.path}/src/{part.name}"
+            raise UsageError(f"{what}, which are there alone", fix=fix)
 
 
 def _require_unchanged(workspace: Workspace, wheels: list[Wheel]) -> None:

@@ -35,6 +35,7 @@ from xpusetup.run.root import (
     read_stamps,
 )
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
+from xpusetup.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,6 +52,9 @@ OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
 OURS_OF_SECOND = {SECOND, SECOND_HOME, SECOND_ZONE}
 """What `rebuild` writes beside it into its own."""
 STEP_LOCK = "lock.step."
+OF_A_FORM = "Run again, it goes on where it stopped.\n# MAX_JOBS sets how many compilers run at once;"
+"""What stands at the head of each script that runs the steps of a form."""
+WRITTEN_BY_OTHERS = "no command of this program wrote it"
 TREES = ("", ".git", ".tools", ".wheel", ".archive")
 """What lies beside a component's tree in a build folder elsewhere, by how its name ends."""
 REPORTS = "share/xpusetup"
@@ -118,7 +122,7 @@ def look(where: Where) -> Removal:
     there = sorted(root.path.iterdir())
     ours = OURS | (OURS_OF_SECOND if (root / SECOND).exists() else set())
     own = [path for path in there if path.name in ours or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
-    left = {str(path): "no command of this program wrote it" for path in there if path not in own}
+    left = {str(path): _why_left(path) for path in there if path not in own}
     places = [path for path in own if path.name not in (*LOCKS, LOCKED)]
     src = Path(layout.src.replace(ROOT, str(root.path)))
     parts = _components(lock)
@@ -138,6 +142,12 @@ def look(where: Where) -> Removal:
         environment=environment,
         packages=tuple(str(wheel["name"]) for wheel in wheels),
     )
+
+
+def _why_left(path: Path) -> str:
+    """Say whose a file is: what `emit` wrote into a form may have been changed since, and nobody could tell."""
+    text = files.read_text(path) if path.suffix == ".sh" and path.is_file() else ""
+    return "emit wrote it; it may have been changed since" if OF_A_FORM in (text or "") else WRITTEN_BY_OTHERS
 
 
 def _find(where: Where) -> Root:
