@@ -90,6 +90,13 @@ def test_who_waited_for_what_was_removed_holds_the_new_one(store: Path, monkeypa
     assert not place.exists()
 
 
+def test_a_file_system_that_never_gives_the_same_file(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fetch that would wait for ever there goes on without the store."""
+    monkeypatch.setattr(os.path, "samestat", lambda _one, _other: False)
+    with pytest.raises(OSError, match="Stale"), store_of_helpers.Store(store).lock("https://host.invalid/a/b"):
+        pass
+
+
 def test_a_removal_that_is_cut_off_leaves_nothing_for_whole(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What says that packs are whole goes before them."""
     (store / NAMES["idle"] / module.KEPT).write_text("commit 1\npack pack-1\n")

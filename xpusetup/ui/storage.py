@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 SIZES = ("sources and builds", "environment", "wheels", "other")
-TOLD = 10 << 20
+TOLD = 100 << 20
 """Bytes from which on what is kept beside the sources is told without -v."""
 
 

@@ -32,6 +32,7 @@ SETTING = "xpusetup.store"
 REFS = "refs/xpusetup"
 KEPT = "xpusetup-kept"
 LOCK = "xpusetup-lock"
+TRIES = 20
 SHALLOW = "shallow"
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {bare}\n"
 HEAD = "ref: refs/heads/xpusetup\n"
@@ -72,9 +73,10 @@ class Store:
     def lock(self, address: str) -> Iterator[Path]:
         """Give the repository of an address to write in, once nobody else does. Raises OSError where one cannot."""
         place = self.place(address)
-        stream = None
-        while stream is None:  # as long as `cache prune` takes it away from under us
-            stream = hold(place, address)
+        tries = (hold(place, address) for _ in range(TRIES))  # as long as `cache prune` takes it away from under us
+        stream = next(filter(None, tries), None)
+        if stream is None:  # a file system on which the same file never is the same
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(place))
         with stream:
             try:
                 yield place
