@@ -22,6 +22,7 @@ from xpusetup.commands import remove as removing
 from xpusetup.commands.remove import Kept
 from xpusetup.emit.script import render_shell
 from xpusetup.plan.install import purpose_of_build
+from xpusetup.run import removal
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
@@ -108,6 +109,15 @@ def test_what_emit_wrote_is_not_said_to_be_nobodys(here: Path) -> None:
     (root / "mine.sh").write_text("#!/bin/sh\n")
     whose = {Path(each.path).name: each.why for each in remove(root).left}
     assert whose == {"build.sh": "emit wrote it; it may have been changed since", "mine.sh": removing.WRITTEN_BY_OTHERS}
+
+
+def test_a_folder_that_cannot_go_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount point: it was said to hold what is not ours, and nothing was named."""
+    root = make_root(here / "r", done=3)
+    monkeypatch.setattr(removal, "remove_empty", lambda _path: False)
+    monkeypatch.setattr(Path, "is_mount", lambda _path: True)
+    told = remove(root)
+    assert (told.gone, told.left) == (False, [Kept(str(root), "empty now: a mount point")])
 
 
 def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

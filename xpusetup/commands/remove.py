@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -219,6 +219,9 @@ def remove(found: Removal, say: Say) -> Result[Removed]:
         removal.remove_all([root / LOCKED])
     removal.remove_all([root / name for name in LOCKS])
     gone = removal.remove_empty(root.path)
+    if not gone and not any(root.path.iterdir()):
+        why = "a mount point" if root.path.is_mount() else "what it lies in may not be written to"
+        found = replace(found, left={**found.left, str(root.path): f"empty now: {why}"})
     return Result("remove", found.describe(removed=True, gone=gone))
 
 
