@@ -285,9 +285,9 @@ def _describe(workspace: Workspace, prepared: Prepared, options: RebuildOptions,
     """Give why the second build failed, as of every build, and the command that goes on with it."""
     asked = {"--at": options.at, "--jobs": str(options.jobs or ""), "--launcher": options.launcher.replace("none", "")}
     words = [word for option, value in asked.items() if value for word in (option, value)]
-    go_on = shlex.join((*words, *(("--keep",) if options.keep else ())))
+    words += ["--keep"] if options.keep else []
     there = replace(workspace, root=prepared.root.path, layout=Layout())
-    go_on = f"xpusetup rebuild {workspace.options} {go_on}".rstrip()
+    go_on = f"xpusetup rebuild {workspace.options} {shlex.join(words)}".rstrip()
     return describe_failed(there, prepared, outcome, go_on)
 
 

@@ -46,11 +46,11 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         there = _repositories(len(site.repositories))
         console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
     others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
-    for each in others:
-        console.print(f" [bold]{escape(each.what)}[/] {render_size(each.bytes)} · {escape(each.path)}", soft_wrap=True)
     if others:
-        paths = shlex.join(each.path for each in others)
-        console.print(f"   can go while no command is at work: rm -rf {escape(paths)}", style="dim", soft_wrap=True)
+        console.print()
+        rows = [[each.what, render_size(each.bytes), escape(each.path)] for each in others]
+        show_table(console, ("kept besides", "size", "folder"), rows, right=("size",))
+        console.print("\n remove one, while no command is at work: rm -rf FOLDER", style="dim")
     if data.roots:
         rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
         console.print()
