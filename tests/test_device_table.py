@@ -132,3 +132,39 @@ def test_on_the_screen_and_in_a_page(tmp_path: Path, capsys: pytest.CaptureFixtu
     screens.show_result(tabulate(files, str(page)), verbose=False)
     assert page.read_text() == place_in("", render_page(proofs(*ALL)), "")
     assert "4 checks on cpu, xpu:0, simxpu:0" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_page_of_somebody_stays_as_it_is_around_the_table(tmp_path: Path) -> None:
+    """Line ends became ours, a link became a file, and its mode was lost."""
+    result, page, link = write(tmp_path / "a.json", ENVELOPE), tmp_path / "page.md", tmp_path / "link.md"
+    page.write_bytes(f"# \ufeffA\r\n{BEGIN}\r\n{END}\r\nafter\r\n".encode())
+    page.chmod(0o640)
+    link.symlink_to(page)
+    tabulate([result], str(link))
+    lines = page.read_bytes().decode().split("\r\n")
+    assert (lines[0], lines[1], lines[-3:]) == ("# \ufeffA", BEGIN, [END, "after", ""])
+    assert not any("\n" in line for line in lines)
+    assert (link.is_symlink(), page.stat().st_mode & 0o777) == (True, 0o640)
+
+
+def test_a_page_that_is_not_in_utf8_is_left_alone(tmp_path: Path) -> None:
+    """Its letters became marks of replacement for good."""
+    result, page = write(tmp_path / "a.json", ENVELOPE), tmp_path / "page.md"
+    page.write_bytes(f"Gr\xfc\xdfe\n{BEGIN}\n{END}\n".encode("latin1"))
+    before = page.read_bytes()
+    with pytest.raises(UsageError, match="is not in UTF-8") as caught:
+        tabulate([result], str(page))
+    assert caught.value.fix.startswith(f"iconv -f latin1 -t utf-8 -o NEW.md {page}")
+    assert page.read_bytes() == before
+
+
+def test_a_folder_of_saved_results_is_no_root(tmp_path: Path) -> None:
+    """The advice was to verify it."""
+    write(tmp_path / "a.json", ENVELOPE)
+    with pytest.raises(UsageError, match="was ever verified") as caught:
+        tabulate([str(tmp_path)])
+    assert caught.value.fix.startswith("name saved results: ")
+    (tmp_path / "profile.lock.json").write_text("{}")
+    with pytest.raises(UsageError) as caught:
+        tabulate([str(tmp_path)])
+    assert caught.value.fix.startswith(f"xpusetup verify --root {tmp_path}\nor name saved results: ")

@@ -103,6 +103,7 @@ def test_help_ends_with_examples_that_are_commands(name: str, program: Program) 
 def test_json_however_it_is_asked_for(name: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the command, before it and as a variable: the same document on stdout, and nothing beside it."""
     monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")  # which asks git
+    monkeypatch.setattr("xpusetup.commands.self._why_not_pulled", lambda _clone: "")
     own, dashes, command = ENDS[name].partition("-- ")
     ways = [program(f"{name} --json {own}{dashes}{command}"), program(f"--json {name} {ENDS[name]}")]
     ways += [program(f"--quiet --json {name} {ENDS[name]}"), program(f"{name} --quiet --json {own}{dashes}{command}")]
@@ -133,6 +134,7 @@ def test_the_bare_command_too(way: str, program: Program, monkeypatch: pytest.Mo
 def test_the_version(words: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPUSETUP_VERSION", "1.0")  # of somebody's own: it is no question
     monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0 (0123456789ab)")
+    monkeypatch.setattr("xpusetup.commands.self._why_not_pulled", lambda _clone: "")
     ran = program(words)
     assert (ran.code, ran.err) == (0, "")
     assert re.fullmatch(r"xpusetup [\d.]+( \([0-9a-f]{12}[^)]*\))?\n", ran.out), ran.out

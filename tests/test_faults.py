@@ -92,6 +92,17 @@ def test_a_cause_and_what_mends_it(tmp_path: Path, number: int, why: str, fix: s
     assert "free space" not in said.fix
 
 
+def test_a_folder_that_a_link_leads_through_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A build whose Python lies in the closed home of another: `ls -ld` of the link tells nobody anything."""
+    home, link = tmp_path / "home", tmp_path / "python"
+    (home / "bin").mkdir(parents=True)
+    link.symlink_to(home / "bin/python")
+    monkeypatch.setattr(os, "access", lambda path, _how: home not in (path, *path.parents))
+    said = unforeseen(answer(errno.EACCES, str(link)))
+    assert said.message == f"{link}: Permission denied ({home} is closed to you)"
+    assert said.fix == f"see who may: ls -ld {home}"
+
+
 @pytest.mark.parametrize(
     ("place", "how"),
     [

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -19,9 +20,6 @@ from xpusetup.run.workspace import Where
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
 from xpusetup.verify.outcomes import Proof, compare, make_proof, parse_proof, render_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def proof(document: dict[str, Any]) -> Proof:
@@ -53,6 +51,21 @@ def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.
     assert (result.command, result.code, result.data.here) == ("status diff", 0, False)
     screens.show_result(result, verbose=False)
     hold_one("results/table.md", capsys.readouterr().out)
+
+
+def test_a_long_name_of_a_check_has_a_column(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`api.accelerator.current_accelerator✓ ok` was one word."""
+    name = "api.accelerator.current_accelerator"
+    build(tmp_path, monkeypatch, MANIFEST)
+    (other,) = files(tmp_path, STATUS)
+    text = Path(other).read_text()
+    assert '"amp.dtype"' in text
+    Path(other).write_text(text.replace('"amp.dtype"', f'"{name}"'))
+    console = Terminal(width=120, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    screens.show_data(console, diff(Where(), (other,)).data, verbose=False)
+    assert isinstance(console.file, StringIO)
+    lines = console.file.getvalue().splitlines()
+    assert any(line.startswith(f" {name}   not among its checks") for line in lines), lines
 
 
 @pytest.mark.parametrize("verbose", [False, True])

@@ -207,9 +207,10 @@ ELLIPTIC = generate_private_key(SECP256R1())
     ("read", "data", "says"),
     [
         (read_public, b"no key", "holds no public key in PEM"),
-        (read_public, PRIVATE, "holds no public key in PEM"),
+        (read_public, PRIVATE, "holds a private key; what is asked for is its public half"),
         (read_public, public(ELLIPTIC), "of another kind than ed25519"),
-        (lambda data, name: sign(b"", data, name), public(KEY), "holds no private key in PEM"),
+        (lambda data, name: sign(b"", data, name), public(KEY), "holds a public key; its private half signs"),
+        (lambda data, name: sign(b"", data, name), b"no key", "holds no private key in PEM"),
         (lambda data, name: sign(b"", data, name), PROTECTED, "is encrypted"),
         (
             lambda data, name: sign(b"", data, name),
@@ -217,12 +218,26 @@ ELLIPTIC = generate_private_key(SECP256R1())
             "of another kind than ed25519",
         ),
     ],
-    ids=("no key", "a private one", "another kind", "a public one", "an encrypted one", "another private kind"),
+    ids=("no key", "a private one", "another kind", "a public one", "none", "an encrypted one", "another private kind"),
 )
 def test_what_is_no_key_is_refused(read: Callable[[bytes, str], object], data: bytes, says: str) -> None:
     with pytest.raises(UsageError, match=says) as error:
         read(data, "k.pem")
-    assert "openssl" in error.value.fix
+    assert ("--key FILE" if says.startswith("holds a public key") else "openssl") in error.value.fix
+
+
+def test_no_advice_writes_over_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Openssl asks nobody: who named key.pem wrongly was told to make it anew."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("key.pem", "pub.pem", "pub1.pem"):
+        (tmp_path / name).touch()
+    with pytest.raises(UsageError) as error:
+        sign(b"", b"no key", "key.pem")
+    made = "make one: openssl genpkey -algorithm ed25519 -out key1.pem; "
+    assert error.value.fix == f"{made}its public half: openssl pkey -in key1.pem -pubout -out pub2.pem"
+    with pytest.raises(UsageError) as error:
+        read_public(PRIVATE, "my key.pem")
+    assert error.value.fix == "openssl pkey -in 'my key.pem' -pubout -out pub2.pem"
 
 
 # Others read what is written here: the libraries of in-toto, of DSSE and of CycloneDX.

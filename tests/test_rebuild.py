@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import struct
 import zipfile
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from data.profiles import shipped
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.commands import rebuild
 from xpusetup.config.request import read_request, read_words, render_request
 from xpusetup.rebuild.compare import WHY, Conditions, Varied, compare_wheels, count_members, find_causes
 from xpusetup.rebuild.io import OFFSET, ZONE, make_elsewhere, render_zone
+from xpusetup.run import removal
+from xpusetup.run.root import Root
+from xpusetup.system.files import how_chosen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +71,13 @@ CASES = {
 def test_a_cause_is_named(case: str) -> None:
     one, other, causes, sure = CASES[case]
     assert find_causes(one.encode(), other.encode(), VARIED) == (causes, sure)
+
+
+def test_a_cause_is_named_once() -> None:
+    """The roots and the paths at which they compiled: two pairs of folders, both of which stand in a member."""
+    both = replace(VARIED, varied=(*VARIED.varied, Varied("path", "/usr/local/src", "/usr/local/other")))
+    one, other = f"{OLD} /usr/local/src".encode(), f"{NEW} /usr/local/other".encode()
+    assert find_causes(one, other, both) == (["path"], True)
 
 
 def test_without_another_time_zone_a_clock_is_a_clock() -> None:
@@ -149,3 +165,65 @@ def test_where_nothing_may_be_entered_it_is_said(tmp_path: Path, monkeypatch: py
     assert {each.cause for each in found.conditions.varied} == {"path", "home"}
     assert found.conditions.offset == 0
     assert not {"host", "zone", "uid", "gid"} & {*json.loads(found.words[3])}
+
+
+# Where a second build lies, and what becomes of it.
+
+
+def test_a_link_leads_to_the_place_and_stays(tmp_path: Path) -> None:
+    """`--at LINK`: the link went, and the second build stayed behind; by one into the root it was built in there."""
+    root = Root(tmp_path / "r")
+    (root / "src").mkdir(parents=True)
+    for name, to in {"scratch": tmp_path / "far", "inside": root / "src"}.items():
+        (tmp_path / name).symlink_to(to)
+    assert rebuild._find_place(root, str(tmp_path / "scratch/x")) == tmp_path / "far/x"
+    with pytest.raises(UsageError, match="is in the root itself"):
+        rebuild._find_place(root, str(tmp_path / "inside/x"))
+
+
+def test_another_place_is_named_by_at(tmp_path: Path) -> None:
+    """A root whose parent may not be written: the advice named --root, which is the first build's."""
+    assert how_chosen(rebuild._find_place(Root(tmp_path / "r"), "") / "steps") == "--at DIR"
+
+
+def test_what_says_that_it_is_a_second_build_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A removal that was cut off left a folder that held something else for the next run."""
+    for name in ("rebuild.json", "a", "z"):
+        (tmp_path / "again" / name).mkdir(parents=True)
+    monkeypatch.setattr(removal, "_remove", _refuse)
+    with pytest.raises(NotReadyError):
+        rebuild._clear(tmp_path / "again")
+    assert (tmp_path / "again/rebuild.json").exists()
+    monkeypatch.undo()
+    rebuild._clear(tmp_path / "again")
+    assert not (tmp_path / "again").exists()
+
+
+def _refuse(place: Path) -> None:
+    raise NotReadyError(f"cannot remove {place}", fix="")
+
+
+@pytest.mark.parametrize("now", [None, "another wheel", "the wheel"])
+def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None:
+    """It was compared with what was there in the end, or the advice was to make an empty folder of wheels."""
+    path, then = tmp_path / "a.whl", hashlib.sha256(b"the wheel").hexdigest()
+    if now is not None:
+        path.write_text(now)
+    workspace: Any = SimpleNamespace(options="--profile sim")
+    wheels: Any = [SimpleNamespace(path=str(path), sha256=then)]
+    if now == "the wheel":
+        rebuild._require_unchanged(workspace, wheels)
+        return
+    with pytest.raises(NotReadyError, match="was removed or changed while it was built again"):
+        rebuild._require_unchanged(workspace, wheels)
+
+
+def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> None:
+    """Hours later its differences had the cause `unknown`."""
+    (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "edited": ["simxpu"]}))
+    workspace: Any = SimpleNamespace(options="--profile sim", profile=shipped("sim"))
+    with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
+        rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
+    undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"
+    assert caught.value.fix.splitlines()[1] == f"or undo it, and build it anew: {undo}"
+    rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]

@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, replace
 from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from data.profiles import shipped
-from data.targets import SIM
+from data.targets import NEW, SIM, plan_for
 from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
 from xpusetup.commands.remove import Kept
+from xpusetup.emit.script import render_shell
+from xpusetup.plan.install import purpose_of_build
+from xpusetup.run import removal
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
+from xpusetup.run.tables import profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.storage import show_before, show_removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from xpusetup.commands.remove import Removed
 
@@ -75,6 +81,56 @@ def test_a_build_goes_whole(here: Path) -> None:
     assert told.freed >= 100_000
     assert not root.exists()
     assert here.is_dir()
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_all_that_steps_write_is_ours(name: str) -> None:
+    """What steps name in their root: `origins`, `archives` and `installers` were said to be nobody's, and stayed."""
+    profile = shipped(name)
+    plan = purpose_of_build(profile).make(profile, Request(), replace(NEW, accelerator=profile.accelerator), Layout())
+    found = set(re.findall(rf"{re.escape(ROOT)}/([\w-]+)", repr(plan)))
+    assert "venv" in found
+    assert found - removing.OURS == set()
+
+
+def test_a_second_build_goes_whole(here: Path) -> None:
+    """What `rebuild` wrote there was said to be of no command of this program; a home of somebody's is not ours."""
+    for name, gone in {"again": True, "theirs": False}.items():
+        root = make_root(here / name, done=3)
+        for each in ("home", "zone", *(["rebuild.json"] if gone else [])):
+            (root / each).mkdir()
+        assert remove(root).gone is gone
+        assert root.exists() is not gone
+
+
+def test_what_emit_wrote_is_not_said_to_be_nobodys(here: Path) -> None:
+    root, text = make_root(here / "r", done=3), render_shell(plan_for("sim"))["build.sh"]
+    (root / "build.sh").write_text(text)
+    (root / "mine.sh").write_text("#!/bin/sh\n")
+    whose = {Path(each.path).name: each.why for each in remove(root).left}
+    assert whose == {"build.sh": "emit wrote it; it may have been changed since", "mine.sh": removing.WRITTEN_BY_OTHERS}
+
+
+def test_a_folder_that_cannot_go_is_told(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mount point: it was said to hold what is not ours, and nothing was named."""
+    root = make_root(here / "r", done=3)
+    monkeypatch.setattr(removal, "remove_empty", lambda _path: False)
+    monkeypatch.setattr(Path, "is_mount", lambda _path: True)
+    told = remove(root)
+    assert (told.gone, told.left) == (False, [Kept(str(root), "empty now: a mount point")])
+
+
+def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The advice was to choose another root to remove."""
+    root = make_root(here / "r", done=3)
+    monkeypatch.setattr(os, "access", lambda path, _how: path != root)
+    monkeypatch.setattr(Path, "owner", lambda _path: "ann")
+    with pytest.raises(NotReadyError, match="belongs to ann") as caught:
+        removing.look(Where(root=str(root)))
+    assert caught.value.fix == f"as such: xpusetup remove --root {root}"
+    monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
+    with pytest.raises(NotReadyError, match="is on a read-only file system"):
+        removing.look(Where(root=str(root)))
 
 
 def test_what_nobody_of_us_wrote_stays(here: Path) -> None:

@@ -132,6 +132,35 @@ def page(**changes: Any) -> Page:
     return Page(make_page(make_report(material(**changes)), TEMPLATE))
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *({"time": value} for value in ("x", None, float("nan"), 10**400)),
+        *({"seconds": float("inf")}, {"step": 5}, {"key": None}),
+    ],
+)
+def test_a_damaged_line_of_the_journal_counts_for_nothing(damage: dict[str, Any]) -> None:
+    """It ended the report without a word; the same line without what it lacks is drawn."""
+    whole, broken = RECORDS[0], {**RECORDS[3], **damage}
+    assert [span.step for span in parse_spans([whole, broken])] == ["venv"]
+
+
+@pytest.mark.parametrize(
+    "damage", [{"load": "abc"}, {"load": [1, 2]}, {"cached": [1]}, {"cached": ["a", "b"]}, {"edges": "many"}]
+)
+def test_a_damaged_count_is_not_known(damage: dict[str, Any]) -> None:
+    (span,) = parse_spans([{**RECORDS[3], **damage}])
+    assert None in (span.jobs, span.cached, span.objects)
+
+
+def test_steps_that_took_no_time(tmp_path: Path) -> None:
+    """All in one moment: widths are shares of nothing."""
+    (tmp_path / "journal.jsonl").write_text(json.dumps(record("venv", 0, 0)) + "\n")
+    found = read_report(Root(tmp_path))
+    assert found
+    assert "venv" in make_page(found, TEMPLATE)
+
+
 def test_golden_document() -> None:
     report = make_report(material())
     thinned = replace(report, jobs=report.jobs[:6], memory=report.memory[:3])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from xpusetup.commands.self import (
     Origin,
+    Self,
+    add_line,
     describe,
     find_installer,
     list_places,
@@ -16,8 +19,12 @@ from xpusetup.commands.self import (
     uninstall_line,
     upgrade_line,
 )
+from xpusetup.system.process import Output
 
 PYTHON = "/home/ann/xpu/bin/python"
+UV_TOOL = "uv tool upgrade --reinstall-package xpusetup xpusetup"
+UV_PIP = f"uv pip install --python {PYTHON} --reinstall-package xpusetup"
+GIT = Origin("git", "https://h.invalid/x")
 ORIGINS = {
     "a clone": (
         {"url": "file:///home/ann/my%20src/xpusetup", "dir_info": {}},
@@ -34,6 +41,10 @@ ORIGINS = {
     "a repository": (
         {"url": "https://host.invalid/xpusetup", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}},
         Origin("git", "https://host.invalid/xpusetup"),
+    ),
+    "a branch of one": (
+        {"url": "https://host.invalid/x", "vcs_info": {"vcs": "git", "requested_revision": "main"}},
+        Origin("git", "https://host.invalid/x", ref="main"),
     ),
     "another host": (
         {"url": "https://host.invalid/x.whl", "archive_info": {}},
@@ -61,29 +72,63 @@ def test_from_an_index_and_not_installed() -> None:
 @pytest.mark.parametrize(
     ("installer", "origin", "line"),
     [
-        ("uv tool", Origin("clone", "/my src"), "git -C '/my src' pull && uv tool install --reinstall '/my src'"),
-        ("pipx", Origin("clone", "/src"), "git -C /src pull && pipx install --force /src"),
+        ("uv tool", Origin("clone", "/my src"), f"git -C '/my src' pull && {UV_TOOL}"),
+        ("pipx", Origin("clone", "/src"), "git -C /src pull && pipx reinstall xpusetup"),
         ("pip", Origin("clone", "/src"), f"git -C /src pull && {PYTHON} -m pip install /src"),
         ("pip", Origin("clone", "/src", editable=True), f"git -C /src pull && {PYTHON} -m pip install -e /src"),
-        ("pip", Origin("checkout", "/src"), "git -C /src pull"),
+        ("uv", Origin("clone", "/my src"), f"git -C '/my src' pull && {UV_PIP} '/my src'"),
+        ("uv", Origin("clone", "/src", editable=True), f"git -C /src pull && {UV_PIP} -e /src"),
+        ("", Origin("checkout", "/src"), "git -C /src pull"),
         ("uv tool", Origin("index"), "uv tool upgrade xpusetup"),
         ("pipx", Origin("index"), "pipx upgrade xpusetup"),
         ("pip", Origin("index"), f"{PYTHON} -m pip install --upgrade xpusetup"),
-        ("pipx", Origin("git", "https://h.invalid/x"), "pipx reinstall xpusetup"),
-        ("pip", Origin("git", "https://h.invalid/x"), f"{PYTHON} -m pip install --upgrade git+https://h.invalid/x"),
+        ("uv", Origin("index"), f"uv pip install --python {PYTHON} --upgrade xpusetup"),
+        ("uv tool", GIT, UV_TOOL),
+        ("pipx", GIT, "pipx reinstall xpusetup"),
+        ("pip", GIT, f"{PYTHON} -m pip install --force-reinstall git+https://h.invalid/x"),
+        ("uv", GIT, f"{UV_PIP} git+https://h.invalid/x"),
+        ("pip", replace(GIT, ref="v2"), f"{PYTHON} -m pip install --force-reinstall git+https://h.invalid/x@v2"),
         ("pip", Origin("wheel", "/x.whl"), ""),
     ],
 )
 def test_upgrade(installer: str, origin: Origin, line: str) -> None:
+    """A newer one may have the version of before: pip's --upgrade and uv tool's left what was there.
+
+    And `uv tool install` again leaves out what was installed along (cryptography, by which `sign` signs).
+    """
     assert upgrade_line(installer, origin, PYTHON) == line
+
+
+@pytest.mark.parametrize(
+    ("file", "told", "line"),
+    [
+        (
+            "uv-receipt.toml",
+            {"url": "file:///my%20src", "dir_info": {}},
+            "uv tool install --with cryptography '/my src'",
+        ),
+        ("pipx_metadata.json", {"url": "file:///src", "dir_info": {}}, "pipx inject xpusetup cryptography"),
+        ("x", {"url": "file:///src", "dir_info": {}}, f"{PYTHON} -m pip install cryptography"),
+    ],
+)
+def test_a_package_comes_beside_this_program(
+    file: str, told: dict[str, object], line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What `sign` lacks: the advice named the folder of the shell as the program's clone."""
+    (tmp_path / file).touch()
+    monkeypatch.setattr("xpusetup.commands.self._read_record", {"direct_url.json": json.dumps(told)}.get)
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    monkeypatch.setattr("sys.executable", PYTHON)
+    assert add_line("cryptography") == line
 
 
 def test_uninstall() -> None:
     clone = Origin("clone", "/src")
     assert uninstall_line("uv tool", clone, PYTHON) == "uv tool uninstall xpusetup"
     assert uninstall_line("pipx", clone, PYTHON) == "pipx uninstall xpusetup"
+    assert uninstall_line("uv", clone, PYTHON) == f"uv pip uninstall --python {PYTHON} xpusetup"
     assert uninstall_line("pip", clone, PYTHON) == f"{PYTHON} -m pip uninstall xpusetup"
-    assert uninstall_line("pip", Origin("checkout", "/src"), PYTHON) == ""
+    assert uninstall_line("", Origin("checkout", "/src"), PYTHON) == ""
 
 
 @pytest.mark.parametrize(
@@ -94,13 +139,63 @@ def test_installer(file: str, name: str, tmp_path: Path) -> None:
     assert find_installer(tmp_path) == name
 
 
+def test_an_environment_of_uv_has_no_pip(tmp_path: Path) -> None:
+    assert [find_installer(tmp_path, told) for told in ("uv\n", "pip\n", "")] == ["uv", "pip", "pip"]
+    (tmp_path / "uv-receipt.toml").touch()
+    assert find_installer(tmp_path, "uv") == "uv tool"
+
+
+def _described(told: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> Self:
+    records = {"direct_url.json": json.dumps(told), "INSTALLER": "pip\n"}
+    monkeypatch.setattr("xpusetup.commands.self._read_record", records.get)
+    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")  # which asks git
+    monkeypatch.setattr("sys.executable", PYTHON)
+    return describe().data
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (None, "it is no clone of git"),
+        (Output(128, "", "fatal: HEAD does not point to a branch\n"), "HEAD does not point to a branch"),
+        (Output(0, "origin/main\n", ""), ""),
+    ],
+)
+def test_a_clone_that_git_cannot_pull(
+    said: Output | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unpacked archive, and a checkout of a tag: the command that was named failed there."""
+    if said:
+        (tmp_path / ".git").mkdir()
+        monkeypatch.setattr("xpusetup.commands.self.ask_git", lambda *_words, **_more: said)
+    data = _described({"url": tmp_path.as_uri(), "dir_info": {}}, monkeypatch)
+    install = f"{PYTHON} -m pip install {tmp_path}"
+    note = f"git pull cannot bring it ({why}): bring the newer sources to {tmp_path}, then: {install}" if why else ""
+    assert (data.upgrade, data.note) == ("" if why else f"git -C {tmp_path} pull && {install}", note)
+
+
+def test_a_file_and_a_named_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = _described({"url": "file:///x/xpusetup-0.1.0-py3-none-any.whl", "archive_info": {}}, monkeypatch)
+    by = f"{PYTHON} -m pip install --force-reinstall FILE"
+    assert (data.upgrade, data.note) == ("", f"it came as a file; a newer one, FILE, comes by: {by}")
+    data = _described({"url": "https://h.invalid/x", "vcs_info": {"requested_revision": "v2"}}, monkeypatch)
+    assert data.note.startswith("it is of v2, which was named")
+
+
+def test_what_runs_is_not_what_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By PYTHONPATH another checkout runs than the one that pip knows of."""
+    monkeypatch.setattr("xpusetup.commands.self.PACKAGE", tmp_path / "xpusetup")
+    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")
+    data = describe().data
+    assert (data.installer, data.origin, data.uninstall) == ("", str(tmp_path), "")
+    assert data.note == f"git pull cannot bring it (it is no clone of git): bring the newer sources to {tmp_path}"
+
+
 def test_a_clone_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command for a clone that was removed would fail, so there is none."""
-    told = json.dumps({"url": "file:///gone/xpusetup", "dir_info": {}})
-    monkeypatch.setattr("xpusetup.commands.self._direct_url", lambda: told)
-    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")  # which asks git
-    data = describe().data
-    assert (data.upgrade, data.note) == ("", "/gone/xpusetup is gone: clone it again, and install it from there")
+    data = _described({"url": "file:///gone/xpusetup", "dir_info": {}}, monkeypatch)
+    assert data.upgrade == ""
+    assert data.note.startswith("git pull cannot bring it (it is gone): bring the newer sources to /gone/xpusetup, ")
 
 
 def test_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

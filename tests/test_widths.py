@@ -38,7 +38,24 @@ if TYPE_CHECKING:
 
 WIDTHS = (40, 60, 80, 100, 160)
 ENDLESS = 3000
-HEADS = {"·", "step", "needs", "state", "what", "root", "sources", "and", "builds", "environment", *build.HEADS}
+HEADS = {
+    "·",
+    "step",
+    "needs",
+    "state",
+    "what",
+    "root",
+    "sources",
+    "and",
+    "builds",
+    "environment",
+    "other",
+    "kept",
+    "besides",
+    "size",
+    "folder",
+    *build.HEADS,
+}
 GOLDEN = {name: (data, more) for name, data, more in golden_results.pytestmark[0].args[1]}
 TABLES = ("cache-size", "cache-size-verbose", "status-several")
 TERMINAL = ("env", "plan-verbose", "verify", "verify-wrong-numbers", "verify-failing", *TABLES)

@@ -22,7 +22,7 @@ from xpusetup.commands.build_result import (
     UnverifiedOrigin,
 )
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
-from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
+from xpusetup.commands.cache import CacheSize, KeptFolder, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
@@ -597,8 +597,13 @@ CACHE = CacheSize(
     bytes=213 << 20,
     freed=3 << 20,
     roots=[
-        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}),
-        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0}),
+        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20, "rest": 1 << 20}),
+        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0, "rest": 0}),
+    ],
+    others=[
+        KeptFolder("bundles, unpacked", "/home/me/.cache/xpusetup/bundles", 9 << 30),
+        KeptFolder("sources of test suites", "/home/me/.cache/xpusetup/suites", None),
+        KeptFolder("which libraries fit", "/home/me/.cache/xpusetup/fits", 1 << 10),
     ],
 )
 PRUNED = PrunedCache(
@@ -828,7 +833,19 @@ REBUILT = RebuildResult(
     kept=True,
     failed=None,
     log="",
+    failure=None,
     seconds=7200.0,
 )
 REBUILT_SAME = replace(REBUILT, same=True, kept=False, wheels=REBUILT.wheels[1:])
-REBUILD_FAILED = replace(REBUILT, same=None, wheels=[], failed="torch.build", log=f"{AGAIN}/logs/torch.build.log")
+REBUILD_FAILED = replace(
+    REBUILT,
+    same=None,
+    wheels=[],
+    failed="torch.build",
+    log=f"{AGAIN}/logs/torch.build.log",
+    failure=replace(
+        FAILED.failure,
+        log=f"{AGAIN}/logs/torch.build.log",
+        go_on=replace(FAILED.failure.go_on, command="xpusetup rebuild --profile torch-2.5"),
+    ),
+)

@@ -20,6 +20,7 @@ from xpusetup.commands.build_result import (
     describe_build,
     describe_failed,
     record_end,
+    render_command,
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
@@ -292,7 +293,8 @@ def _make_result(
     purpose, tuned = prepared.purpose, render_options(options)
     told = describe_build(workspace, prepared, outcome, request, tuned)
     if outcome.failed:
-        failure = describe_failed(workspace, prepared, outcome, request, tuned)
+        go_on = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
+        failure = describe_failed(workspace, prepared, outcome, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"

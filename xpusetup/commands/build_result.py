@@ -234,18 +234,16 @@ def describe_elsewhere(prepared: Prepared) -> OtherEnvironment:
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 
-def describe_failed(
-    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, tuned: Sequence[str]
-) -> StepFailure:
-    """Give why a build failed, what was tried, which disks are full, and the command that goes on."""
+def describe_failed(workspace: Workspace, prepared: Prepared, outcome: Outcome, go_on: str) -> StepFailure:
+    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`)."""
     from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
 
-    go_on = GoingOn(
-        command=render_command(workspace, request, tuned=tuned, command=prepared.purpose.command),
+    going = GoingOn(
+        command=go_on,
         reached=find_reached(prepared.plan.steps, outcome),
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
-    told = describe_failure(prepared.root, outcome.failed, go_on)
+    told = describe_failure(prepared.root, outcome.failed, going)
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
 

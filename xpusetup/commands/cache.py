@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
+from xpusetup.run.root import BESIDE, LOCKED
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.process import run_process
@@ -22,12 +25,25 @@ if TYPE_CHECKING:
 # What the program keeps on the disk for all roots: the git store; and what the roots themselves take.
 
 
-LOCK = "xpusetup-lock"
+LOCK, KEPT = "xpusetup-lock", "xpusetup-kept"
 TIMEOUT_S = 600.0
 """Seconds that the sizes of one root may take: a tree of PyTorch has some hundred thousand files."""
 KIB = 1024
+STORE = "git"
+OFF = "off"
 HASH = re.compile(r"-[0-9a-f]{12}\.git$")
 PARTS = ("src", "venv", "wheels")
+REST = "rest"
+"""What of a root is in none of its parts: published wheels, archives, a bundle, logs."""
+FOLDERS = {
+    "bundles": "bundles, unpacked",
+    "suites": "sources of test suites",
+    "history": "histories that were searched (bisect)",
+    "trees": "files of revisions that were looked at",
+    "fits": "which libraries fit",
+    "read": "profiles, as they were read",
+}
+"""What lies beside the git store, by its folder."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,15 @@ class RootSize:
     parts: dict[str, int | None]
 
 
+@dataclass(frozen=True)
+class KeptFolder:
+    """Something else that is kept for all builds, and can be made or fetched again; `bytes` as of a root."""
+
+    what: str
+    path: str
+    bytes: int | None
+
+
 def list_repositories(store: Path) -> list[Repository]:
     """List what the git store holds, the largest first."""
     found = [_look(path) for path in store.glob("*.git") if path.is_dir()] if store.is_dir() else []
@@ -56,33 +81,67 @@ def list_repositories(store: Path) -> list[Repository]:
 
 
 def _look(path: Path) -> Repository:
-    files = [file.stat() for file in (path / "objects/pack").glob("pack-*.pack")]
+    files = []
+    for file in (path / "objects/pack").glob("pack-*.pack"):
+        with suppress(FileNotFoundError):  # a prune is at work
+            files.append(file.stat())
     size = sum(file.st_size for file in files)
     return Repository(HASH.sub("", path.name), str(path), size, used=any(file.st_nlink > 1 for file in files))
 
 
 def remove_repository(path: Path) -> bool:
-    """Remove one repository of the store; False where a fetch is writing to it, or it is not ours to write."""
+    """Remove one repository of the store; False where a fetch is writing to it, or it is not ours to write.
+
+    First goes what says that something is whole, the lock last: who waits for it sees that it is gone, and who comes
+    later makes one of his own.
+    """
     try:
         with (path / LOCK).open("ab") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(path)
+            if not os.path.samestat(os.fstat(stream.fileno()), (path / LOCK).stat()):
+                return False
+            (path / KEPT).unlink(missing_ok=True)
+            for entry in path.iterdir():
+                if entry.is_dir():
+                    shutil.rmtree(entry)
+                elif entry.name != LOCK:
+                    entry.unlink()
+            (path / LOCK).unlink()
     except OSError:  # held by a fetch, or read-only
         return False
+    with suppress(OSError):  # another fetch has begun there
+        path.rmdir()
     return True
 
 
 def measure_roots(folder: Path) -> list[RootSize]:
-    """Measure the roots below a folder: those that hold a lock of a profile."""
-    paths = sorted(path.parent for path in folder.glob("*/profile.lock.json"))
-    return [RootSize(path.name, str(path), {part: _size(path / part) for part in PARTS}) for path in paths]
+    """Measure the roots below a folder: those that hold a lock of a profile, second builds of `rebuild` among them."""
+    locks = (path for each in ("", f"{BESIDE}/") for path in folder.glob(f"{each}*/{LOCKED}"))
+    return [_measure_root(path.parent) for path in sorted(locks)]
 
 
-def _size(folder: Path) -> int | None:
-    if not folder.exists():
+def _measure_root(root: Path) -> RootSize:
+    try:
+        rest = [path for path in sorted(root.iterdir()) if path.name not in PARTS]
+    except OSError:  # it was removed meanwhile, or is closed to us
+        return RootSize(root.name, str(root), dict.fromkeys((*PARTS, REST)))
+    return RootSize(root.name, str(root), {**{part: _size(root / part) for part in PARTS}, REST: _size(*rest)})
+
+
+def measure_others(folder: Path) -> list[KeptFolder]:
+    """Measure what is kept beside the git store, the largest first."""
+    there = [path for path in folder.iterdir() if path.is_dir() and path.name != STORE] if folder.is_dir() else []
+    found = [KeptFolder(FOLDERS.get(path.name, path.name), str(path), _size(path)) for path in there]
+    return sorted(found, key=lambda one: (-(one.bytes or 0), one.path))
+
+
+def _size(*places: Path) -> int | None:
+    there = [str(path) for path in places if path.exists()]
+    if not there:
         return 0
-    done = run_process(("du", "-sk", str(folder)), seconds=TIMEOUT_S)
-    first = done.out.split()[:1]
+    done = run_process(("du", "-skc", "--", *there), seconds=TIMEOUT_S)
+    total = done.out.split("\n")[-2:-1] if done.out.endswith("\n") else []
+    first = total[0].split()[:1] if total else []
     return int(first[0]) * KIB if first and first[0].isdigit() else None
 
 
@@ -97,7 +156,10 @@ class Store:
 
 @dataclass(frozen=True)
 class CacheSize:
-    """What the program keeps on the disk, in bytes. No tree uses `freed` of them; `site` is a shared store."""
+    """What the program keeps on the disk, in bytes. No tree uses `freed` of them; `site` is a shared store.
+
+    `others` lie beside the store: no command removes them, and each may go while none is at work.
+    """
 
     store: str
     site: Store | None
@@ -105,6 +167,7 @@ class CacheSize:
     bytes: int
     freed: int
     roots: list[RootSize]
+    others: list[KeptFolder]
 
 
 @dataclass(frozen=True)
@@ -115,10 +178,6 @@ class PrunedCache:
     removed: list[Repository]
     busy: list[Repository]
     freed: int
-
-
-STORE = "git"
-OFF = "off"
 
 
 def size() -> Result[CacheSize]:
@@ -132,6 +191,7 @@ def size() -> Result[CacheSize]:
         bytes=own.bytes,
         freed=_freed(own.repositories),
         roots=measure_roots(roots_folder(settings)),
+        others=measure_others(cache_folder("")),
     )
     return Result("cache size", found)
 

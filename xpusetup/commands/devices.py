@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, 
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.run.manifest import read_manifest
-from xpusetup.run.root import find_roots
+from xpusetup.run.root import LOCKED, find_roots
 from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.run.workspace import Where, load_settings, open_built
 from xpusetup.system import files
@@ -113,11 +114,21 @@ def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
     proofs = [proof for name in results for proof in _read_proofs(Path(name).expanduser())]
     markdown = outcomes.render_page(proofs)
     if page:
-        path = Path(page).expanduser()
-        files.write_text(path, outcomes.place_in(files.read_input(path) or "", markdown, page))
+        _write_page(Path(page).expanduser(), markdown, page)
     return Result(
         "devices table", DeviceTable(**fields_of(outcomes.make_table(proofs)), markdown=markdown, file=page or None)
     )
+
+
+def _write_page(path: Path, markdown: str, name: str) -> None:
+    """Put the table into somebody's page, of which all else stays as it is: bytes, line ends, links, mode and owner."""
+    there = files.read_input_bytes(path) if path.exists() else b""
+    try:
+        text = there.decode()
+    except UnicodeDecodeError as error:
+        fix = f"iconv -f latin1 -t utf-8 -o NEW.md {shlex.quote(name)}, or from what else it is in; then --page NEW.md"
+        raise UsageError(f"{name} is not in UTF-8, and signs of the table are", fix=fix) from error
+    files.write_text(path, outcomes.place_in(text, markdown, name), theirs=True)
 
 
 def _read_proofs(path: Path) -> Iterator[outcomes.Proof]:
@@ -130,7 +141,9 @@ def _read_proofs(path: Path) -> Iterator[outcomes.Proof]:
     several = [root.path for root in find_roots(path)]
     found = [proof for each in several or [path] if (proof := _in_root(each))]
     if not found:
-        fix = f"xpusetup verify --root {path}\nor name saved results: {outcomes.SAVED}"
+        built = several or [path] if (path / LOCKED).exists() else several
+        fix = "".join(f"xpusetup verify --root {shlex.quote(str(each))}\nor " for each in built[:1])
+        fix += f"name saved results: {outcomes.SAVED}"
         raise UsageError(f"nothing in {path} was ever verified", fix=fix)
     yield from found
 

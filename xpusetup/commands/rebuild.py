@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Event, Layout, Request, Wheel
 from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
+from xpusetup.commands.build_result import describe_failed
 from xpusetup.commands.result import Result
 from xpusetup.config.load import read_profile
 from xpusetup.config.request import read_words
@@ -20,22 +22,30 @@ from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheel
 from xpusetup.rebuild.io import Elsewhere, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.manifest import list_wheels, read_document
+from xpusetup.run.manifest import list_wheels, read_document, read_manifest
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
-from xpusetup.run.removal import remove_all
-from xpusetup.run.root import Root, clear_drafts, find_damage, open_root, read_identities, read_lock, read_stamps
+from xpusetup.run.removal import remove_all, remove_empty
+from xpusetup.run.root import (
+    BESIDE,
+    SECOND,
+    Root,
+    clear_drafts,
+    find_damage,
+    open_root,
+    read_identities,
+    read_lock,
+    read_stamps,
+)
 from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
-from xpusetup.system.files import check_folder
+from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-
-MARK = "rebuild.json"
-"""The file that says of a folder that it is a second build, of which root, and whether it came to its end."""
+    from xpusetup.commands.explain import StepFailure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +87,7 @@ class RebuildResult:
     """Whether a root's wheels are the same bytes when they are built again (null: that failed), and what was varied.
 
     `again` is the root of the second build, `kept` whether it is still there. `failed`: the step that failed there,
-    `log` what it said.
+    `log` what it said, `failure` why, as far as that is known.
     """
 
     profile: str
@@ -89,6 +99,7 @@ class RebuildResult:
     kept: bool
     failed: str | None
     log: str
+    failure: StepFailure | None
     seconds: float
 
 
@@ -101,31 +112,36 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
     root = Root(workspace.root.resolve())
     lock = read_lock(root) or {}
     wheels = _built(workspace, root, lock)
+    _refuse_edited(workspace, root, wheels)
     again, request = _find_place(root, options.at), _request_of(lock)
     workspace.trust_files(request)
     prepared = _prepare(workspace, request, lock, wheels, again)
-    if read_document(again / MARK).get("ended"):  # else the second build that was begun there is gone on with
-        remove_all([again])
+    if read_document(again / SECOND).get("ended"):  # else the second build that was begun there is gone on with
+        _clear(again)
     open_root(again)
     _mark(again, root.path, ended=False)
     jobs = _jobs(root, options.jobs)
     elsewhere = make_elsewhere(root.path, again, jobs)
-    outcome = _run(workspace, request, prepared, options, elsewhere, jobs[1])
-    result = RebuildResult(
-        profile=prepared.plan.profile,
-        root=str(root.path),
-        again=str(again),
-        same=None,
-        conditions=[*elsewhere.told],
-        wheels=[],
-        kept=True,
-        failed=outcome.failed or None,
-        log=str(Root(again).log(outcome.failed)) if outcome.failed else "",
-        seconds=round(outcome.seconds, 3),
-    )
-    if outcome.failed:
-        return Result("rebuild", result, code=1)
-    return _judge(result, wheels, prepared, elsewhere.conditions, keep=options.keep)
+    with hold_lock(prepared.root / "lock", lambda text: options.observe(note(text))) as held:
+        outcome = _run(workspace, request, prepared, replace(options, jobs=jobs[1]), elsewhere, held)
+        failure = _describe(workspace, prepared, options, outcome) if outcome.failed else None
+        result = RebuildResult(
+            profile=prepared.plan.profile,
+            root=str(root.path),
+            again=str(again),
+            same=None,
+            conditions=[*elsewhere.told],
+            wheels=[],
+            kept=True,
+            failed=outcome.failed or None,
+            log=failure.log if failure else "",
+            failure=failure,
+            seconds=round(outcome.seconds, 3),
+        )
+        if failure:
+            return Result("rebuild", result, code=1)
+        _require_unchanged(workspace, wheels)
+        return _judge(result, wheels, prepared, elsewhere.conditions, keep=options.keep)
 
 
 # What is built again, and where.
@@ -149,6 +165,27 @@ def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list
     return wheels
 
 
+def _refuse_edited(workspace: Workspace, root: Root, wheels: list[Wheel]) -> None:
+    """Stop where a wheel is not that of its pin: nothing tells what its source was. Raises UsageError."""
+    edited, names = read_manifest(root).get("edited", ()), {each.name for each in wheels}
+    for part in workspace.profile.components:
+        if part.kind == "source" and part.distribution in names and part.name in edited:
+            stamp = shlex.quote(str(root / f"stamps/{part.name}.build"))
+            fix = f"commit what you changed, and build that: --rev {part.name}=COMMIT\n"
+            fix += f"or undo it, and build it anew: rm {stamp}; xpusetup build {workspace.options}"
+            what = f"{part.name} was built with changes of your own in {root.path}/src/{part.name}"
+            raise UsageError(f"{what}, which are there alone", fix=fix)
+
+
+def _require_unchanged(workspace: Workspace, wheels: list[Wheel]) -> None:
+    """Stop where the first build went or was made anew in the hours of the second. Raises NotReadyError."""
+    for each in wheels:
+        if not (there := Path(each.path)).is_file() or files.hash_file(there) != each.sha256:
+            what = f"{each.path} was removed or changed while it was built again"
+            fix = f"xpusetup build {workspace.options}; then the same command, which keeps the second build"
+            raise NotReadyError(f"{what}: there is nothing to compare with", fix=fix)
+
+
 def _request_of(lock: Mapping[str, object]) -> Request:
     """Read what was asked of the build. Raises UsageError where it stands on what is not its own."""
     words = lock.get("words")
@@ -166,9 +203,9 @@ def _request_of(lock: Mapping[str, object]) -> Request:
 
 def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
-    beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
-    again = check_folder(Path(at).expanduser().absolute()) if at else beside
-    told = read_document(again / MARK)
+    beside = root.path.parent / BESIDE / f"{root.path.name}-at-a-longer-path"
+    again = check_folder(Path(at).expanduser().absolute()).resolve() if at else note_place(beside, "--at DIR")
+    told = read_document(again / SECOND)
     if again == root.path or root.path in again.parents:
         raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")
     if again.exists() and told.get("of") != str(root.path) and any(again.iterdir()):
@@ -177,7 +214,14 @@ def _find_place(root: Root, at: str) -> Path:
 
 
 def _mark(again: Path, root: Path, *, ended: bool) -> None:
-    files.write_text(again / MARK, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
+    files.write_text(again / SECOND, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
+
+
+def _clear(again: Path) -> None:
+    """Take a second build away: last what says that it is one, and of the folder itself no more than may go."""
+    remove_all(path for path in sorted(again.iterdir()) if path.name != SECOND)
+    remove_all([again / SECOND])
+    remove_empty(again)
 
 
 def _jobs(root: Root, asked: int) -> tuple[int, int]:
@@ -217,20 +261,34 @@ def _prepare(
 
 
 def _run(
-    workspace: Workspace, request: Request, prepared: Prepared, options: RebuildOptions, elsewhere: Elsewhere, jobs: int
+    workspace: Workspace,
+    request: Request,
+    prepared: Prepared,
+    options: RebuildOptions,
+    elsewhere: Elsewhere,
+    held: int,
 ) -> Outcome:
     launcher, engine = tuning.ready_launcher(prepared, options.launcher)
-    tuned = {**(tuning.render_jobs(jobs) if jobs else {}), **tuning.cache_variables(prepared, launcher)}
+    tuned = {**(tuning.render_jobs(options.jobs) if options.jobs else {}), **tuning.cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
     there = replace(workspace, root=prepared.root.path, layout=Layout())
     observe(plan_event(there, prepared, tuned))
     for text in (*filter(None, [engine]), *(f"{each.name}: {each.why}" for each in elsewhere.told if not each.varied)):
         observe(note(text))
-    with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
-        clear_drafts(prepared.root)
-        write_prepared(there, request, prepared)
-        run = make_run(prepared, request, lock, tuned, observe)
-        return run_plan(replace(run, launcher=launcher, before=elsewhere.before))
+    clear_drafts(prepared.root)
+    write_prepared(there, request, prepared)
+    run = make_run(prepared, request, held, tuned, observe)
+    return run_plan(replace(run, launcher=launcher, before=elsewhere.before))
+
+
+def _describe(workspace: Workspace, prepared: Prepared, options: RebuildOptions, outcome: Outcome) -> StepFailure:
+    """Give why the second build failed, as of every build, and the command that goes on with it."""
+    asked = {"--at": options.at, "--jobs": str(options.jobs or ""), "--launcher": options.launcher.replace("none", "")}
+    words = [word for option, value in asked.items() if value for word in (option, value)]
+    words += ["--keep"] if options.keep else []
+    there = replace(workspace, root=prepared.root.path, layout=Layout())
+    go_on = f"xpusetup rebuild {workspace.options} {shlex.join(words)}".rstrip()
+    return describe_failed(there, prepared, outcome, go_on)
 
 
 # What came of it.
@@ -242,13 +300,14 @@ def _judge(
     root, again = Path(result.root), Path(result.again)
     profile = read_profile((read_lock(prepared.root) or {})["profile"])
     second = {each.name: each for each in list_wheels(prepared.root, profile)}
-    conditions = replace(conditions, varied=(*conditions.varied, *seen_paths(root, again)))
+    varied = dict.fromkeys((*conditions.varied, *seen_paths(root, again)))  # where roots are seen where they lie, once
+    conditions = replace(conditions, varied=tuple(varied))
     found = [_compare(each, second[each.name], conditions, again) for each in wheels]
     same = all(each.same for each in found)
     _mark(again, root, ended=True)
     kept = keep or not same
     if not kept:
-        remove_all([again])
+        _clear(again)
     return Result("rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
 
 

@@ -7,9 +7,10 @@ somebody's work.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,21 @@ from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock
 from xpusetup.run.manifest import read_manifest
-from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots, read_lock, read_stamps
+from xpusetup.run.root import (
+    DRAFT,
+    FOLDERS,
+    LOCKED,
+    SECOND,
+    SECOND_HOME,
+    SECOND_ZONE,
+    SEEN_AT,
+    Root,
+    find_roots,
+    read_lock,
+    read_stamps,
+)
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
+from xpusetup.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,11 +44,17 @@ if TYPE_CHECKING:
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
-OURS = {*FOLDERS, "venv", "launcher", "published", "bundle", "nightlies", "held", "failed"} | {
+FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies"}
+OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
     *("journal.jsonl", "manifest.json", "report.html", LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""
+OURS_OF_SECOND = {SECOND, SECOND_HOME, SECOND_ZONE}
+"""What `rebuild` writes beside it into its own."""
 STEP_LOCK = "lock.step."
+OF_A_FORM = "Run again, it goes on where it stopped.\n# MAX_JOBS sets how many compilers run at once;"
+"""What stands at the head of each script that runs the steps of a form."""
+WRITTEN_BY_OTHERS = "no command of this program wrote it"
 TREES = ("", ".git", ".tools", ".wheel", ".archive")
 """What lies beside a component's tree in a build folder elsewhere, by how its name ends."""
 REPORTS = "share/xpusetup"
@@ -100,8 +120,9 @@ def look(where: Where) -> Removal:
     lock = read_lock(root) or {}
     layout = Layout(**lock.get("layout", {}))
     there = sorted(root.path.iterdir())
-    own = [path for path in there if path.name in OURS or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
-    left = {str(path): "no command of this program wrote it" for path in there if path not in own}
+    ours = OURS | (OURS_OF_SECOND if (root / SECOND).exists() else set())
+    own = [path for path in there if path.name in ours or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
+    left = {str(path): _why_left(path) for path in there if path not in own}
     places = [path for path in own if path.name not in (*LOCKS, LOCKED)]
     src = Path(layout.src.replace(ROOT, str(root.path)))
     parts = _components(lock)
@@ -123,6 +144,12 @@ def look(where: Where) -> Removal:
     )
 
 
+def _why_left(path: Path) -> str:
+    """Say whose a file is: what `emit` wrote into a form may have been changed since, and nobody could tell."""
+    text = files.read_text(path) if path.suffix == ".sh" and path.is_file() else ""
+    return "emit wrote it; it may have been changed since" if OF_A_FORM in (text or "") else WRITTEN_BY_OTHERS
+
+
 def _find(where: Where) -> Root:
     """Give the root that is named; nothing is removed that nobody named."""
     roots = roots_folder(load_settings())
@@ -139,7 +166,20 @@ def _find(where: Where) -> Root:
     if read_lock(root) is None:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
+    if not os.access(root.path, os.W_OK):
+        line = f"xpusetup remove --root {shlex.quote(str(root.path))}"
+        if os.statvfs(root.path).f_flag & os.ST_RDONLY:
+            raise NotReadyError(f"{root.path} is on a read-only file system", fix=f"where it can be written: {line}")
+        owner = _owner(root.path)
+        raise NotReadyError(f"{root.path} may not be written to by you: it belongs to {owner}", fix=f"as such: {line}")
     return root
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except KeyError:  # nobody that this machine knows
+        return f"user {path.stat().st_uid}"
 
 
 def _made_elsewhere(root: Root, layout: Layout) -> bool:
@@ -179,6 +219,9 @@ def remove(found: Removal, say: Say) -> Result[Removed]:
         removal.remove_all([root / LOCKED])
     removal.remove_all([root / name for name in LOCKS])
     gone = removal.remove_empty(root.path)
+    if not gone and not any(root.path.iterdir()):
+        why = "a mount point" if root.path.is_mount() else "what it lies in may not be written to"
+        found = replace(found, left={**found.left, str(root.path): f"empty now: {why}"})
     return Result("remove", found.describe(removed=True, gone=gone))
 
 

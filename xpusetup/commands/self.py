@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,12 +17,16 @@ from xpusetup.run.workspace import load_settings, roots_folder, settings_files
 from xpusetup.system import program
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.files import PACKAGE, package_text
+from xpusetup.system.git import ask_git, last_words
 from xpusetup.system.program import NAME
 from xpusetup.system.trust import record_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+UV, PIP = "uv", "pip"
+ORIGIN = "direct_url.json"
+GIT_S = 20.0
 TOOLS = {"uv-receipt.toml": "uv tool", "pipx_metadata.json": "pipx"}
 """The file that each installer of programs leaves in the environment of one."""
 
@@ -31,12 +35,13 @@ TOOLS = {"uv-receipt.toml": "uv tool", "pipx_metadata.json": "pipx"}
 class Origin:
     """Where an installed program came from: `kind` is index, clone, checkout (never installed), wheel, git or other.
 
-    `editable`: the environment runs the clone itself.
+    `editable`: the environment runs the clone itself. `ref`: the branch, tag or commit of a repository that was named.
     """
 
     kind: str
     address: str = ""
     editable: bool = False
+    ref: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class KeptPlace:
 class Self:
     """What this program is: its version and place, who installed it, from what, and what it keeps.
 
-    `upgrade` and `uninstall` are whole commands, empty where there is none; `note` says why.
+    `upgrade` and `uninstall` are whole commands, empty where there is none; `note` says why, or what to know of them.
+    `installer` is empty where a checkout is run that nobody installed.
     """
 
     version: str
@@ -70,10 +76,10 @@ class Self:
 def describe() -> Result[Self]:
     """Say it of the program that runs. Raises UntrustedError for settings that others may write."""
     prefix = Path(sys.prefix)
-    installer, origin = find_installer(prefix), read_origin(_direct_url())
-    lost = origin.kind in {"clone", "wheel"} and not Path(origin.address).exists()
-    upgrade = "" if lost else upgrade_line(installer, origin, sys.executable)
-    note = "it came as a file: a newer one is installed over it the same way" if origin.kind == "wheel" else ""
+    origin = read_origin(_read_record(ORIGIN))
+    installer = "" if origin.kind == "checkout" else find_installer(prefix, _read_record("INSTALLER") or "")
+    kept = _why_not_pulled(Path(origin.address)) if origin.kind in {"clone", "checkout"} else ""
+    upgrade = "" if kept else upgrade_line(installer, origin, sys.executable)
     return Result(
         "self",
         Self(
@@ -85,23 +91,49 @@ def describe() -> Result[Self]:
             origin=hide(origin.address) or origin.kind,
             upgrade=upgrade,
             uninstall=uninstall_line(installer, origin, sys.executable),
-            note=f"{origin.address} is gone: clone it again, and install it from there" if lost else note,
+            note=_note(installer, origin, kept),
             places=list_places(),
         ),
     )
 
 
-def _direct_url() -> str | None:
-    """Give direct_url.json of this program; None where it is not installed, empty where an index had it."""
+def _read_record(name: str) -> str | None:
+    """Give a file that an installer wrote of this program; None where what runs is not what it installed."""
     try:
-        return metadata.distribution(NAME).read_text("direct_url.json") or ""
+        found = metadata.distribution(NAME)
     except metadata.PackageNotFoundError:
         return None
+    origin = read_origin(found.read_text(ORIGIN) or "")
+    place = Path(origin.address) / NAME if origin.editable else Path(str(found.locate_file(NAME)))
+    return (found.read_text(name) or "") if place.resolve() == PACKAGE.resolve() else None
 
 
-def find_installer(prefix: Path) -> str:
-    """Say who made the environment of this program: uv tool, pipx, or a person with pip."""
-    return next((name for file, name in TOOLS.items() if (prefix / file).is_file()), "pip")
+def _why_not_pulled(clone: Path) -> str:
+    """Say why `git pull` would bring nothing to a clone; empty where it follows a branch of elsewhere."""
+    if not clone.exists():
+        return "it is gone"
+    if not (clone / ".git").exists():
+        return "it is no clone of git"
+    done = ask_git({}, "-C", str(clone), "rev-parse", "--abbrev-ref", "@{upstream}", seconds=GIT_S)
+    return "" if done.code == 0 else last_words(done)
+
+
+def _note(installer: str, origin: Origin, kept: str) -> str:
+    """Say how a newer one comes where no command alone brings it, or what holds it where it is; else empty."""
+    if origin.kind == "wheel":
+        again = install_line(installer, replace(origin, address="FILE"), sys.executable)
+        return f"it came as a file; a newer one, FILE, comes by: {again}"
+    if kept:
+        again = install_line(installer, origin, sys.executable)
+        sources = f"bring the newer sources to {origin.address}"
+        return f"git pull cannot bring it ({kept}): {sources}{', then: ' if again else ''}{again}"
+    named = "which was named when it was installed: a newer one of it comes where that is a branch"
+    return f"it is of {origin.ref}, {named}" if origin.ref else ""
+
+
+def find_installer(prefix: Path, told: str = "pip") -> str:
+    """Say who made the environment of this program: uv tool, pipx, or a person with uv or pip, as INSTALLER tells."""
+    return next((name for file, name in TOOLS.items() if (prefix / file).is_file()), UV if told.strip() == UV else PIP)
 
 
 def read_origin(told: str | None) -> Origin:
@@ -116,32 +148,66 @@ def read_origin(told: str | None) -> Origin:
     path = unquote(urlsplit(address).path)
     if isinstance(folder, dict):
         return Origin("clone", path, editable=folder.get("editable") is True)
-    if "vcs_info" in document:
-        return Origin("git", address)
+    if isinstance(vcs := document.get("vcs_info"), dict):
+        return Origin("git", address, ref=str(vcs.get("requested_revision") or ""))
     if address:
         return Origin("wheel", path) if address.startswith("file:") else Origin("other", address)
     return Origin("index")
 
 
 def upgrade_line(installer: str, origin: Origin, python: str) -> str:
-    """Give the command that brings a newer one the same way; empty where nobody but the user knows it."""
+    """Give the command that brings a newer one the same way; empty where nobody but the user knows it.
+
+    A newer commit may have the version of before, so each is told to install all the same.
+    """
     if origin.kind in {"wheel", "other"}:
         return ""
-    clone = shlex.quote(origin.address)
+    pull = f"git -C {shlex.quote(origin.address)} pull"
     if origin.kind == "checkout":
-        return f"git -C {clone} pull"
-    again = {
-        "uv tool": f"uv tool install --reinstall {clone}",
-        "pipx": f"pipx install --force {clone}",
-        "pip": f"{shlex.quote(python)} -m pip install {'-e ' if origin.editable else ''}{clone}",
+        return pull
+    # What was installed along with it (`--with`, `inject`) stays by these two.
+    kept = {"uv tool": f"uv tool upgrade --reinstall-package {NAME} {NAME}", "pipx": f"pipx reinstall {NAME}"}
+    if origin.kind == "index":
+        newest = {"uv tool": f"uv tool upgrade {NAME}", "pipx": f"pipx upgrade {NAME}"}
+        return newest.get(installer) or f"{_install(installer, python)} --upgrade {NAME}"
+    again = kept.get(installer) or install_line(installer, origin, python)
+    return f"{pull} && {again}" if origin.kind == "clone" else again
+
+
+def install_line(installer: str, origin: Origin, python: str) -> str:
+    """Give the command that installs what lies at an origin over what is there; empty for what is run where it lies."""
+    if origin.kind == "checkout":
+        return ""
+    what = f"{'-e ' if origin.editable else ''}{shlex.quote(_address(origin))}"
+    over = {
+        "uv tool": f"uv tool install --reinstall-package {NAME}",
+        "pipx": "pipx install --force",
+        UV: f"{_install(UV, python)} --reinstall-package {NAME}",
     }
-    newest = {
-        "uv tool": f"uv tool upgrade {NAME}",
-        "pipx": f"pipx upgrade {NAME}" if origin.kind == "index" else f"pipx reinstall {NAME}",
-        "pip": f"{shlex.quote(python)} -m pip install --upgrade "
-        f"{NAME if origin.kind == 'index' else shlex.quote(f'git+{origin.address}')}",
-    }
-    return f"git -C {clone} pull && {again[installer]}" if origin.kind == "clone" else newest[installer]
+    force = " --force-reinstall" if origin.kind in {"git", "wheel"} else ""
+    return f"{over.get(installer) or f'{_install(PIP, python)}{force}'} {what}"
+
+
+def add_line(package: str) -> str:
+    """Give the command that installs a package beside this program, where that was installed as it was."""
+    origin = read_origin(_read_record(ORIGIN))
+    installer = find_installer(Path(sys.prefix), _read_record("INSTALLER") or "")
+    if installer == "uv tool":
+        what = NAME if origin.kind == "index" else _address(origin)
+        return f"uv tool install --with {package} {shlex.quote(what)}"
+    return (
+        f"pipx inject {NAME} {package}" if installer == "pipx" else f"{_install(installer, sys.executable)} {package}"
+    )
+
+
+def _address(origin: Origin) -> str:
+    return f"git+{origin.address}{'@' if origin.ref else ''}{origin.ref}" if origin.kind == "git" else origin.address
+
+
+def _install(installer: str, python: str) -> str:
+    """Give the words of the two that install into an environment of a person's own; one of uv's has no pip."""
+    python = shlex.quote(python)
+    return f"uv pip install --python {python}" if installer == UV else f"{python} -m pip install"
 
 
 def uninstall_line(installer: str, origin: Origin, python: str) -> str:
@@ -149,6 +215,7 @@ def uninstall_line(installer: str, origin: Origin, python: str) -> str:
     if origin.kind == "checkout":
         return ""
     own = {"uv tool": f"uv tool uninstall {NAME}", "pipx": f"pipx uninstall {NAME}"}
+    own[UV] = f"uv pip uninstall --python {shlex.quote(python)} {NAME}"
     return own.get(installer, f"{shlex.quote(python)} -m pip uninstall {NAME}")
 
 

@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipFile, ZipInfo
 
-    from xpusetup.verify.provenance import Evidence
+    from xpusetup.verify.provenance import Evidence, Key
 
 
+LIBRARY = "cryptography"
 HELPER = "helpers/inspect_wheel.py"
 SAYS = "xpusetup: "
 """How a helper begins the line that says why it ends; in the next one is what mends that."""
@@ -131,12 +132,31 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
 def _with_provenance(found: InspectedWheel, path: Path, asked: WheelOptions) -> InspectedWheel:
     """Add what is said of where a wheel is from; whatever is not as it has to be fails."""
     from xpusetup.verify.provenance import judge  # noqa: PLC0415 - most wheels are asked for less
-    from xpusetup.verify.signing import read_public  # noqa: PLC0415
 
-    key = read_public(files.read_input_bytes(Path(asked.key).expanduser()), asked.key) if asked.key else None
+    key = _read_key(asked.key) if asked.key else None
     rows = [WheelCheck(**row._asdict()) for row in judge(gather_evidence(found, path, asked.statement), key)]
     well = not any(row.level == "fail" for row in rows)
     return replace(found, checks=[*found.checks, *rows], ok=found.ok and well)
+
+
+def _read_key(name: str) -> Key:
+    must_have_library()
+    from xpusetup.verify.signing import read_public  # noqa: PLC0415 - most wheels are asked for less
+
+    return read_public(files.read_input_bytes(Path(name).expanduser()), name)
+
+
+def must_have_library() -> None:
+    """Stop where the extra that keys want is not there, with the command that puts it beside this very program.
+
+    Raises NotReadyError.
+    """
+    from importlib.util import find_spec  # noqa: PLC0415 - asked for by few
+
+    if find_spec(LIBRARY) is None:
+        from xpusetup.commands.self import add_line  # noqa: PLC0415 - same
+
+        raise NotReadyError(f"signatures need the Python package {LIBRARY}, which is not here", fix=add_line(LIBRARY))
 
 
 def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> Evidence:
@@ -270,11 +290,13 @@ class SignedWheels:
 
 def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
-    paths = [files.find_wheel(name) for name in names]
+    must_have_library()
+    paths = [files.find_wheel(name) for name in dict.fromkeys(names)]
     private = files.read_input_bytes(Path(key).expanduser())
     made = [_sign(path, private, key) for path in paths]
     for (signed, _), text in made:
-        files.write_text(Path(signed.file), text)
+        copy = "a folder that can be written, with copies of the wheel and its statement"
+        files.write_text(files.note_place(Path(signed.file), copy), text)
     return Result("sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
 
 

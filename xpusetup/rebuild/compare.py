@@ -188,7 +188,7 @@ def _named(data: bytes, found: Sequence[Varied]) -> list[str]:
         rest, times = re.subn(rb"-f[a-z-]+-prefix-map=" + path, b"", data)
         if times:
             names = ["flags", *(name for name in names if name != "path" or re.search(path, rest))]
-    return names or ["unknown"]
+    return [*dict.fromkeys(names)] or ["unknown"]
 
 
 def _find_varied(one: bytes, other: bytes, varied: Sequence[Varied]) -> list[Varied]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.rebuild.compare import Conditions, Varied
-from xpusetup.run.root import Root, read_build_path
+from xpusetup.run.root import SECOND_HOME, SECOND_ZONE, Root, read_build_path
 from xpusetup.system import files
 from xpusetup.system.environment import variable, which
 from xpusetup.system.process import run_process
@@ -66,7 +66,7 @@ def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
 
     `jobs`: how many ran at a time in the first build and in the second, 0 where that is not known.
     """
-    home, zone_file = again / "home", again / "zone"
+    home, zone_file = again / SECOND_HOME, again / SECOND_ZONE
     files.make_folder(home)
     zone_file.write_bytes(render_zone(ZONE, OFFSET))
     other, (zone, offset), locale = _other_user(), _read_zone(), _other_locale()

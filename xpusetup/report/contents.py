@@ -78,6 +78,8 @@ PAUSE = 0.015
 """The share of the whole width that stands for such a pause."""
 BEGAN = "began"
 """The state of a line that only says when a compile began."""
+MOST = 1e15
+"""No moment and no amount of a build is larger: not even its bytes."""
 TRIES = {"short", "failed", "cut"}
 """Tries that did not end well, and what came of them is there all the same."""
 
@@ -109,12 +111,22 @@ class Span:
 
 def parse_spans(records: Iterable[Mapping[str, Any]]) -> tuple[Span, ...]:
     """Give what led to what is there: the last time that each step ended, and the tries of the same key before it."""
-    known = [
-        one for one in records if {"step", "key", "state", "time", "seconds"} <= one.keys() and one["state"] != BEGAN
-    ]
+    known = [one for one in records if _is_whole(one) and one["state"] != BEGAN]
     last = {record["step"]: record for record in known}
     wanted = (record for record in known if _led_to(record, last[record["step"]]))
     return tuple(sorted(map(_parse_span, wanted), key=lambda span: span.began))
+
+
+def _is_whole(record: Mapping[str, Any]) -> bool:
+    """Say whether a line has what a span needs, as this version writes it; a damaged one counts for nothing."""
+    words, numbers = map(record.get, ("step", "key", "state")), _numbers([*map(record.get, ("time", "seconds"))])
+    return all(isinstance(word, str) for word in words) and None not in numbers
+
+
+def _numbers(found: object, count: int = 2) -> list[Any]:
+    """Give so many numbers that can be drawn, None for each that is none."""
+    listed = found if isinstance(found, list) and len(found) == count else [None] * count
+    return [each if isinstance(each, int | float) and abs(each) < MOST else None for each in listed]
 
 
 def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
@@ -122,19 +134,20 @@ def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
 
 
 def _parse_span(record: Mapping[str, Any]) -> Span:
-    jobs, growth, heaviest = record.get("load") or (None, None, None)
-    cached, fetches = record.get("cached"), record["step"].endswith(".fetch")  # of those git's objects were counted
+    jobs, growth, heaviest = _numbers(record.get("load"), 3)
+    cached, (objects,) = _numbers(record.get("cached")), _numbers([record.get("edges")], 1)
+    fetches = record["step"].endswith(".fetch")  # of those git's objects were counted
     return Span(
         step=record["step"],
-        lane=record.get("lane") or "work",
+        lane=str(record.get("lane") or "work"),
         state=record["state"],
         began=record["time"] - record["seconds"],
         seconds=record["seconds"],
         jobs=jobs,
         growth=growth,
         heaviest=heaviest,
-        objects=None if fetches else record.get("edges") or None,
-        cached=(cached[0], cached[1]) if cached and sum(cached) else None,
+        objects=None if fetches else objects or None,
+        cached=(cached[0], cached[1]) if None not in cached and sum(cached) else None,
     )
 
 
@@ -259,8 +272,8 @@ def make_page(report: BuildReport, template: str) -> str:
         most_jobs=most,
         memory=draw_area(report.memory, scale, peak or 0.0, 80.0),
         memory_peak=peak,
-        longest=max((edge.seconds for edge in report.longest), default=1.0),
-        slowest=max((span.seconds for span in spans), default=1.0),
+        longest=max((edge.seconds for edge in report.longest), default=0.0) or 1.0,
+        slowest=max((span.seconds for span in spans), default=0.0) or 1.0,
     )
 
 

@@ -53,7 +53,9 @@ def write_began(root: Root, step: Step, key: str) -> None:
     last: dict[str, Any] = next(
         (record for record in reversed(read_records(root)) if record.get("step") == step.id), {}
     )
-    if last.get("state") == BEGAN:
+    if (
+        last.get("state") == BEGAN and isinstance(last.get("time"), int | float) and "key" in last
+    ):  # else it was damaged
         _write(root, _make_cut(root.log(step.id), last))
     _write(root, Record(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
 

@@ -32,6 +32,11 @@ HELPERS = "helpers"
 LOCKED = "profile.lock.json"
 ABSENT = "results/no-device.json"
 SEEN_AT = "build-path"
+BESIDE = ".rebuilt"
+"""The folder beside a root in which second builds lie."""
+SECOND = "rebuild.json"
+"""The file that says of a folder that it is a second build, of which root, and whether it came to its end."""
+SECOND_HOME, SECOND_ZONE = "home", "zone"
 DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
 """The names under which files are written before they are whole, by system/files.py, by steps and by helpers."""
 

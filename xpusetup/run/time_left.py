@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from xpusetup.machine.jobs import Load
@@ -224,6 +225,8 @@ def _parse_record(line: str) -> _Line | None:
         record = json.loads(line)
         well, load, edges = record["state"] in WELL, _parse_load(record.get("load")), int(record.get("edges", 0))
         step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
+        if not isfinite(seconds):
+            return None
         curve = parse_curve(edges, record.get("marks"), seconds, record.get("passes"))
         return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges, curve=curve)
     except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version

@@ -196,7 +196,13 @@ def _was_making(error: OSError, path: Path) -> bool:
 
 
 def _closed(says: str, path: Path, *, writing: bool) -> Fault:
-    """Say who may: of a file that is there its own mode counts for a reader, that of its folder for a writer."""
+    """Say who may: of a file that is there its own mode counts for a reader, that of its folder for a writer.
+
+    A folder on the way that is closed counts before, also where a link leads through it.
+    """
+    way = reversed(Path(os.path.realpath(path)).parents)
+    if shut := next((place for place in way if place.is_dir() and not os.access(place, os.X_OK)), None):
+        says, path = f"{says} ({shut} is closed to you)", shut if not writing else path
     there = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     place = there.parent if writing and there == path and not path.is_dir() else there
     look = shlex.join(("ls", "-ld", str(place)))

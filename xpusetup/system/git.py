@@ -92,7 +92,7 @@ def _bring(mirror: Sequence[str], repo: str, found: FoundRef, env: Mapping[str, 
         if _has(mirror, found.rev, env):
             return
         done = ask_git(env, *mirror, "fetch", "--quiet", *way)
-        words = words if done.code == 0 else _last(done)
+        words = words if done.code == 0 else last_words(done)
     if not _has(mirror, found.rev, env):
         raise _cannot(repo, words or f"it has no commit {found.rev}")
 
@@ -118,7 +118,7 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
     if done.code is None and done.why.endswith("is not there"):
         raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present")
     if done.code != 0:
-        raise _cannot(what, _last(done))
+        raise _cannot(what, last_words(done))
     return done.out
 
 
@@ -127,8 +127,8 @@ def _cannot(what: str, words: str) -> NotReadyError:
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)
 
 
-def _last(done: Output) -> str:
-    """Give the words that matter: what it died of, else its last."""
+def last_words(done: Output) -> str:
+    """Give the words of git that matter: what it died of, else its last."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip()]
     died = next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), "")
     return died or (lines[-1] if lines else done.why or "it gave no message")

@@ -102,7 +102,7 @@ NAMED = 3
 def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
     """Print how a build ended."""
     if data.failure:
-        _show_failure(console, data.failure)
+        show_failure(console, data.failure)
         show_attempts(console, data.reached_out)
         return
     if data.ran:
@@ -114,7 +114,7 @@ def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
 def show_install(console: Console, data: InstallResult, *, verbose: bool) -> None:
     """Print how an installation ended, and what it took out of the environment."""
     if data.failure:
-        _show_failure(console, data.failure)
+        show_failure(console, data.failure)
         return
     if data.ran:
         console.print()
@@ -226,7 +226,8 @@ def _wheels(data: BuildResult) -> str:
     return "1 wheel" if len(data.wheels) == 1 else f"{len(data.wheels)} wheels"
 
 
-def _show_failure(console: Console, failure: StepFailure) -> None:
+def show_failure(console: Console, failure: StepFailure) -> None:
+    """Print why a step failed, as far as that is known, and how to go on."""
     go_on = failure.go_on
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:

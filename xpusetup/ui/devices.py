@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_size
 from xpusetup.machine import fit
+from xpusetup.ui.build import show_failure
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
@@ -211,10 +212,10 @@ def show_rebuild(console: Console, data: RebuildResult, *, verbose: bool) -> Non
             console.print(f" {one.name:<10} {escape(one.was or 'none')} → {escape(one.now)}")
         else:
             console.print(f" {one.name:<10} the same: {escape(one.why)}", style="dim")
-    console.print()
-    if data.failed:
-        console.print(f" [red]✗[/] {escape(data.failed)} failed under these conditions")
-        prose(console, "          ", f"xpusetup explain {data.log}", first="     [bold]fix[/]  ")
+    if data.failure:
+        show_failure(console, data.failure)
+    else:
+        console.print()
     for wheel in data.wheels:
         _show_rebuilt(console, wheel, verbose=verbose)
     if data.kept:

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 # The screens of cache: what lies on the disk, and what was removed.
 
 
-SIZES = ("sources and builds", "environment", "wheels")
+SIZES = ("sources and builds", "environment", "wheels", "other")
+TOLD = 100 << 20
+"""Bytes from which on what is kept beside the sources is told without -v."""
 
 
 def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
@@ -43,6 +45,12 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         site = data.site
         there = _repositories(len(site.repositories))
         console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
+    others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
+    if others:
+        console.print()
+        rows = [[each.what, render_size(each.bytes), escape(each.path)] for each in others]
+        show_table(console, ("kept besides", "size", "folder"), rows, right=("size",))
+        console.print("\n remove one, while no command is at work: rm -rf FOLDER", style="dim")
     if data.roots:
         rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
         console.print()
@@ -70,8 +78,12 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     console.print(f"\n [bold]xpusetup {escape(data.version)}[/] · Python {data.python}")
     rows = [
         ("program", short_path(data.program)),
-        ("installed", f"by {data.installer}, from {short_path(data.origin)}"),
-        ("upgrade", data.upgrade or data.note),
+        (
+            "installed",
+            f"by {data.installer}, from {short_path(data.origin)}" if data.installer else "no: run where it is",
+        ),
+        ("upgrade", data.upgrade),
+        ("" if data.upgrade else "upgrade", data.note),
         ("uninstall", data.uninstall),
     ]
     for name, said in rows:

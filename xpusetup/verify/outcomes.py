@@ -223,6 +223,7 @@ def _line(cells: Sequence[str]) -> str:
 
 BEGIN = "<!-- devices: xpusetup devices table writes what follows -->"
 END = "<!-- devices: end -->"
+LF, CRLF = "\n", "\r\n"
 LONGEST = 160
 """Characters of what a check saw that a page shows."""
 
@@ -315,7 +316,7 @@ def place_in(page: str, text: str, origin: str) -> str:
     if not begin or not end:
         fix = f"put these two lines where it belongs:\n{BEGIN}\n{END}"
         raise UsageError(f"{origin} does not say where its table of devices is", fix=fix)
-    return f"{before}{block}{after}"
+    return f"{before}{block.replace(LF, CRLF) if CRLF in page else block}{after}"
 
 
 # Records of verifications that owners of hardware send in.

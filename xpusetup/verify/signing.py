@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
+from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.errors import UsageError
 from xpusetup.verify.provenance import Key, render_envelope, signed_bytes
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-MAKE = "make one: openssl genpkey -algorithm ed25519 -out key.pem; its public half: openssl pkey -in key.pem -pubout"
+PRIVATE, PUBLIC = b" PRIVATE KEY-----", b" PUBLIC KEY-----"
+
+
+def _make() -> str:
+    """Give the commands that make a pair of keys, in files that are not there yet: openssl writes over any other."""
+    new, public = _free("key"), _free("pub")
+    half = f"openssl pkey -in {new} -pubout -out {public}"
+    return f"make one: openssl genpkey -algorithm ed25519 -out {new}; its public half: {half}"
+
+
+def _free(name: str) -> str:
+    numbered = (f"{name}{number or ''}.pem" for number in count())
+    return next(each for each in numbered if not Path(each).exists())
 
 
 def read_public(data: bytes, name: str) -> Key:
     """Read a public key. Raises UsageError for what is none of ed25519."""
-    _must_have_library()
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm  # noqa: PLC0415 - an extra
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415
@@ -24,9 +38,12 @@ def read_public(data: bytes, name: str) -> Key:
     try:
         found = load_pem_public_key(data)
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise UsageError(f"{name} holds no public key in PEM", fix=MAKE) from error
+        if PRIVATE in data:
+            fix = f"openssl pkey -in {shlex.quote(name)} -pubout -out {_free('pub')}"
+            raise UsageError(f"{name} holds a private key; what is asked for is its public half", fix=fix) from error
+        raise UsageError(f"{name} holds no public key in PEM", fix=_make()) from error
     if not isinstance(found, Ed25519PublicKey):
-        raise UsageError(f"{name} holds a public key of another kind than ed25519", fix=MAKE)
+        raise UsageError(f"{name} holds a public key of another kind than ed25519", fix=_make())
 
     def holds(signature: bytes, of: bytes) -> bool:
         try:
@@ -40,7 +57,6 @@ def read_public(data: bytes, name: str) -> Key:
 
 def sign(payload: bytes, data: bytes, name: str) -> tuple[str, str]:
     """Give a statement's envelope, signed by a private key, and the id of that. Raises UsageError for another key."""
-    _must_have_library()
     from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - an extra
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415
@@ -48,12 +64,16 @@ def sign(payload: bytes, data: bytes, name: str) -> tuple[str, str]:
     try:
         found = load_pem_private_key(data, password=None)
     except TypeError as error:
-        fix = f"decrypt it into a file of your own: openssl pkey -in {name} -out open.pem"
+        fix = f"decrypt it into a file of your own: openssl pkey -in {shlex.quote(name)} -out {_free('open')}"
         raise UsageError(f"{name} is encrypted", fix=fix) from error
     except (ValueError, UnsupportedAlgorithm) as error:
-        raise UsageError(f"{name} holds no private key in PEM", fix=MAKE) from error
+        if PUBLIC in data:
+            raise UsageError(
+                f"{name} holds a public key; its private half signs", fix="name the private one: --key FILE"
+            ) from error
+        raise UsageError(f"{name} holds no private key in PEM", fix=_make()) from error
     if not isinstance(found, Ed25519PrivateKey):
-        raise UsageError(f"{name} holds a private key of another kind than ed25519", fix=MAKE)
+        raise UsageError(f"{name} holds a private key of another kind than ed25519", fix=_make())
     key = id_of(found.public_key())
     return render_envelope(payload, key, found.sign(signed_bytes(payload))), key
 
@@ -63,11 +83,3 @@ def id_of(key: Ed25519PublicKey) -> str:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415 - an extra
 
     return hashlib.sha256(key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)).hexdigest()
-
-
-def _must_have_library() -> None:
-    from importlib.util import find_spec  # noqa: PLC0415 - asked for by few
-
-    if find_spec("cryptography") is None:
-        fix = "install it beside this program: uv tool install --with cryptography ., or pip install cryptography"
-        raise NotReadyError("signatures need the Python package cryptography, which is not here", fix=fix)

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import shutil
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +23,7 @@ from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import BinaryIO
 
     from helperlib.git.process import Git
 
@@ -31,6 +32,7 @@ SETTING = "xpusetup.store"
 REFS = "refs/xpusetup"
 KEPT = "xpusetup-kept"
 LOCK = "xpusetup-lock"
+TRIES = 20
 SHALLOW = "shallow"
 CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = {bare}\n"
 HEAD = "ref: refs/heads/xpusetup\n"
@@ -71,18 +73,32 @@ class Store:
     def lock(self, address: str) -> Iterator[Path]:
         """Give the repository of an address to write in, once nobody else does. Raises OSError where one cannot."""
         place = self.place(address)
-        place.mkdir(parents=True, exist_ok=True)
-        with (place / LOCK).open("ab") as stream:
-            os.set_inheritable(stream.fileno(), True)
-            try:
-                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                say(f"{address}: waiting for another fetch of it")
-                fcntl.flock(stream, fcntl.LOCK_EX)
+        tries = (hold(place, address) for _ in range(TRIES))  # as long as `cache prune` takes it away from under us
+        stream = next(filter(None, tries), None)
+        if stream is None:  # a file system on which the same file never is the same
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(place))
+        with stream:
             try:
                 yield place
             finally:
                 fcntl.flock(stream, fcntl.LOCK_UN)
+
+
+def hold(place: Path, address: str) -> BinaryIO | None:
+    """Wait for the lock of a repository; None where what was waited for was removed meanwhile, and holds nobody off."""
+    place.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError), ExitStack() as stack:
+        stream = stack.enter_context((place / LOCK).open("ab"))
+        os.set_inheritable(stream.fileno(), True)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"{address}: waiting for another fetch of it")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        if os.path.samestat(os.fstat(stream.fileno()), (place / LOCK).stat()):
+            stack.pop_all()
+            return stream
+    return None
 
 
 @dataclass(frozen=True)
