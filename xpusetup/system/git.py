@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
@@ -18,9 +20,20 @@ if TYPE_CHECKING:
     from xpusetup.system.process import Output
 
 
-QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",  # empty: neither core.askPass nor SSH_ASKPASS is asked
+    "GCM_INTERACTIVE": "never",
+    "LC_ALL": "C",
+}
+"""Nobody is asked for a password: helperlib/git/process.py has the same for the steps; a test holds them together."""
+SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
+SLOW = {"GIT_HTTP_LOW_SPEED_LIMIT": "100", "GIT_HTTP_LOW_SPEED_TIME": "60"}
+"""Bytes per second below which, for so many seconds, a server counts as dead."""
 TIMEOUT_S = 600
 """Seconds that a server may take over one answer."""
+UNKNOWN = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
+"""What git says where a server wants to know who asks."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,19 @@ def _show(mirror: Sequence[str], repo: str, name: str, env: Mapping[str, str]) -
 
 def ask_git(env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> Output:
     """Run git, which asks nobody and knows no repository but the one that is named; `env` goes before the caller's."""
-    return run_process(("git", *words), seconds=seconds, env={**variables(), **env, **QUIET})
+    asking = {**variables(), **env, **QUIET}
+    own = _own_patience(tuple(asking.items()))
+    patience = {} if "http.lowspeedtime" in own else SLOW
+    ssh = {} if "core.sshcommand" in own else {"GIT_SSH_COMMAND": SSH}
+    return run_process(("git", *words), seconds=seconds, env={**patience, **ssh, **asking})
+
+
+@cache
+def _own_patience(env: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """Give the settings of the caller's git that rule how long a server is waited for."""
+    words = ("git", "--git-dir=/dev/null", "config", "--name-only", "--get-regexp")
+    pattern = r"^(http\.lowspeedtime|core\.sshcommand)$"
+    return frozenset(run_process((*words, pattern), seconds=TIMEOUT_S, env=dict(env)).out.lower().split())
 
 
 def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> str:
@@ -124,6 +149,9 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
 
 def _cannot(what: str, words: str) -> NotReadyError:
     fix = "look at the network, the proxy and the address; a mirror: git config --global url.MIRROR.insteadOf ADDRESS"
+    if any(sign in words for sign in UNKNOWN):
+        asked = f"GIT_TERMINAL_PROMPT=0 git ls-remote {shlex.quote(what)}"
+        fix = f"nobody is asked for a password here; give git a credential helper or a key, until this works: {asked}"
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)
 
 
