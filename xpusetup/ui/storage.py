@@ -246,4 +246,7 @@ def show_changes(console: Console, data: Adopted) -> None:
 
 def _show_notes(console: Console, data: Adopted) -> None:
     for note in data.notes:
-        prose(console, "   ", note, first=" [yellow]![/] ")
+        told, _, command = note.partition("\n")
+        prose(console, "   ", told, first=" [yellow]![/] ")
+        if command:
+            console.print(f"   {escape(command)}", soft_wrap=True)
