@@ -31,7 +31,7 @@ from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
-from xpusetup.system.process import run_process
+from xpusetup.system.process import calling_language, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -201,13 +201,16 @@ def venv_of(prepared: Prepared) -> Path:
 def _use(workspace: Workspace, prepared: Prepared) -> str:
     """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
 
-    Environments of conda have no script for that, others may have none.
+    It is in the words of the shell that this was called from. Environments of conda have no script.
     """
-    kit, venv = prepared.plan.target.toolkit, venv_of(prepared)
+    kit, venv, language = prepared.plan.target.toolkit, venv_of(prepared), calling_language()
     if kit is not None and kit.at_run_time:
-        return f'eval "$(xpusetup env {workspace.options})"'
-    if (venv / "bin/activate").exists():
-        return f"source {venv}/bin/activate"
+        words = f"xpusetup env {workspace.options}"
+        own = {"fish": f"{words} --shell fish | source", "csh": f'eval "`{words} --shell csh`"'}
+        return own.get(language, f'eval "$({words})"')
+    script = venv / "bin" / {"sh": "activate", "fish": "activate.fish", "csh": "activate.csh"}[language]
+    if script.exists():
+        return f"source {script}"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
 
 

@@ -16,7 +16,7 @@ from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
 from xpusetup.system.environment import cannot_start, exec_command, now, variable, variables
-from xpusetup.system.process import run_attached
+from xpusetup.system.process import SHELLS, Language, run_attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,19 +30,36 @@ SIGNALS = 128
 
 @dataclass(frozen=True)
 class ShellEnvironment:
-    """What a shell sets and unsets."""
+    """What a shell sets and unsets. `shell` is the language that it is printed in."""
 
     set_: dict[str, str]
     unset: list[str]
+    shell: Language = "sh"
 
 
-def env(where: Where, *, build: bool, say: Say | None = None) -> Result[ShellEnvironment]:
-    """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
-    workspace = open_built(where)
+def env(where: Where, *, build: bool, shell: str = "sh", say: Say | None = None) -> Result[ShellEnvironment]:
+    """Give what to set for using the result, or what a build step sees, and say whose where none was named.
+
+    Raises UsageError for what csh has no words for.
+    """
+    language, workspace = _language(shell), open_built(where)
     _say_whose(workspace, say)
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
-    return Result("env", ShellEnvironment({**change.sets, **network}, list(change.unsets)))
+    sets = {**change.sets, **network}
+    odd = [name for name, value in sets.items() if not value.isprintable()]
+    if language == "csh" and odd:
+        message = f"csh has no words for what {odd[0]} holds"
+        raise UsageError(message, fix=f"begin a shell in it: xpusetup run {workspace.options} -- tcsh")
+    return Result("env", ShellEnvironment(sets, list(change.unsets), language))
+
+
+def _language(shell: str) -> Language:
+    """Give the language of a shell, by its name or path. Raises UsageError."""
+    found = SHELLS.get(shell.rpartition("/")[2])
+    if found is None:
+        raise UsageError(f"the language of {shell!r} is not known here", fix="name one: --shell sh, fish or csh")
+    return found
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 
 SIGNALLED = 128
@@ -140,6 +140,33 @@ def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | N
     `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
     """
     return subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env).returncode
+
+
+# The shell that this was called from.
+
+
+Language: TypeAlias = Literal["sh", "fish", "csh"]
+SHELLS: dict[str, Language] = {
+    **dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh"), "sh"),
+    "fish": "fish",
+    **dict.fromkeys(("csh", "tcsh"), "csh"),
+}
+"""The language of each shell, by the name of its program."""
+
+
+def calling_language() -> Language:
+    """Give the language of the nearest shell above this process; that of sh where none is seen."""
+    number = os.getppid()
+    while number > 1:
+        try:
+            text = Path(f"/proc/{number}/stat").read_text(errors="replace")
+        except OSError:
+            break
+        name, _, rest = text.partition("(")[2].rpartition(") ")
+        if (found := SHELLS.get(name.lstrip("-"))) is not None:
+            return found
+        number = int(rest.split()[1])
+    return "sh"
 
 
 # Why something was not seen: what probes write down beside the facts.
