@@ -415,6 +415,18 @@ def test_what_replaces_torch_all_the_same_is_told(project: Path, venv: Path, mon
     assert adopt.look(str(project), Where(into=str(venv))).data.notes[1:] == []
 
 
+def test_an_environment_of_conda_is_guarded_too(project: Path, venv: Path) -> None:
+    (venv / "pyvenv.cfg").unlink()
+    assert f"{venv}/pip.conf" not in {str(path) for path in adopt.look(str(project), Where(into=str(venv))).texts}
+    (venv / "conda-meta").mkdir()
+    (project / "poetry.lock").touch()
+    found = adopt.look(str(project), Where(into=str(venv)))
+    assert venv / "pip.conf" in found.texts
+    assert found.data.notes == [
+        "Poetry, whose poetry.lock is here, heeds none of this: what it installs can replace torch"
+    ]
+
+
 def test_links_and_modes_stay(project: Path, venv: Path) -> None:
     """A file of requirements may hold the password of an index, and may be a link into another folder."""
     real, private = project / "real.txt", project / "requirements-dev.txt"

@@ -33,7 +33,11 @@ RECORD = ".xpusetup-adopt.json"
 PROJECT = "pyproject.toml"
 LOCK = "uv.lock"
 REQUIREMENTS = "requirements*.txt"
+OTHERS = {"poetry.lock": "Poetry", "pdm.lock": "PDM", "Pipfile.lock": "Pipenv", "pixi.lock": "pixi"}
+"""Who heeds neither uv's overrides nor pip's settings, by the file that each leaves in a project."""
 VENVS = (".venv", "venv")
+ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+"""What tells an environment from a system's own Python, whose pip.conf holds for more than a project."""
 PRIVATE = 0o600
 """The record repeats files that may hold the password of an index."""
 BOM = "\ufeff"
@@ -291,7 +295,7 @@ def _edits(
         yield path, _behind_bom(_text(path, before) or "", lambda rest: pip.adopt_requirements(rest, keeping))
     constraints, settings = place / pip.CONSTRAINTS, environment / "pip.conf"
     told = _text(settings, before) or ""
-    ours = (environment / "pyvenv.cfg").exists() and pip.CONSTRAINTS not in told
+    ours = any((environment / mark).exists() for mark in ENVIRONMENTS) and pip.CONSTRAINTS not in told
     if ours or requirements:
         yield constraints, pip.render_constraints(keeping)
     if ours:
@@ -352,6 +356,8 @@ def _unheeded(place: Path, environment: Path, keeping: Keeping) -> Iterator[str]
     if by_uv and hidden and constraints not in (told := variable("UV_CONSTRAINT")):
         both = shlex.quote(f"{told} {pip.name_in_settings(constraints)}".strip())
         yield f"uv pip heeds none of this here; for this shell:\nexport UV_CONSTRAINT={both}"
+    for name in (name for name in OTHERS if (place / name).is_file()):
+        yield f"{OTHERS[name]}, whose {name} is here, heeds none of this: what it installs can replace torch"
     locked = uv.find_locked(files.read_text(place / LOCK) or "", "torch")
     if locked and locked != {torch}:
         told = f"{LOCK} has torch {', '.join(sorted(locked))}, which uv sync --frozen and uv run --frozen would install"
