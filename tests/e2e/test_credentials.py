@@ -92,6 +92,30 @@ def test_nobody_is_asked_for_a_password(tiny: Tiny, tmp_path: Path, words: tuple
     assert not (tmp_path / "asked").exists()
 
 
+class Page(BaseHTTPRequestHandler):
+    """A page of a login, whatever is asked for."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<html>log in</html>")
+
+    def log_message(self, *_words: object) -> None:
+        return None
+
+
+def test_a_page_in_the_place_of_a_server_is_told(tiny: Tiny, tmp_path: Path) -> None:
+    """Git takes it for a server that has nothing."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as answering:
+        Thread(target=answering.serve_forever, daemon=True).start()
+        moved = {"GIT_CONFIG_KEY_0": f"url.http://127.0.0.1:{answering.server_port}/.insteadOf"}
+        env = {**tiny.env, **moved, "GIT_CONFIG_VALUE_0": "https://tiny.invalid/"}
+        said = xpusetup("plan", "--rev", "tiny=main", *tiny.options(tmp_path / "root"), env=env)
+        answering.shutdown()
+    assert (said.code, "has no branch and no tag" in said.err) == (3, True), said.err
+    assert "curl -sL 'https://tiny.invalid/tiny/info/refs?service=git-upload-pack' | head -c 300" in said.err
+
+
 def test_a_mute_server_is_given_up_as_patiently_as_git_is_told(tiny: Tiny, tmp_path: Path) -> None:
     with serve(tmp_path, Manner(delay=30)) as server:
         settings = [(f"url.{server.address}.insteadOf", "https://tiny.invalid/")]

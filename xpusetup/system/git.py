@@ -67,7 +67,13 @@ def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[s
     found = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, *asked)) if asked else {}
     if any(name in found for name in names):
         return found
-    return _parse_refs(must_git(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
+    every = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
+    if not every:  # git takes a page for an old server that has nothing
+        page = f"curl -sL {shlex.quote(f'{repo}/info/refs?service=git-upload-pack')} | head -c 300"
+        told = f"{repo} has no branch and no tag: it is empty, or a web page answers there, as of a login"
+        look = page if repo.startswith("http") else f"git ls-remote {shlex.quote(repo)}"
+        raise NotReadyError(told, fix=f"see what it says: {look}")
+    return every
 
 
 def list_tags(repo: str, pattern: str, env: Mapping[str, str]) -> dict[str, str]:
