@@ -48,11 +48,9 @@ def read_tree(path: Path) -> Tree | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
-    git = ("git", "--no-optional-locks", "-C", str(path))
-    head = run_process((*git, "rev-parse", "HEAD"), seconds=TIMEOUT_S)
-    changes = run_process(
-        (*git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"), seconds=TIMEOUT_S
-    )
+    git = ("--no-optional-locks", "-C", str(path))  # a clone without its trees may ask its server
+    head = ask_git({}, *git, "rev-parse", "HEAD")
+    changes = ask_git({}, *git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
     if head.code != 0 or changes.code != 0:
         return None
     return Tree(head.out.strip(), changed=bool(changes.out.strip()))
