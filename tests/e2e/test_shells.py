@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT
+from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console
@@ -64,3 +65,15 @@ def test_the_nearest_shell_is_the_one_that_calls(shell: str, language: str, tmp_
     env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
     done = subprocess.run((shell, "-c", script), env=env, check=False, capture_output=True, text=True)
     assert done.stdout.strip() == language, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("language", "command"),
+    [
+        ("sh", 'eval "$(xpusetup env --name dev)"'),
+        ("fish", "xpusetup env --name dev --shell fish | source"),
+        ("csh", 'eval "`xpusetup env --name dev --shell csh`"'),
+    ],
+)
+def test_the_command_for_each_shell(language: Language, command: str) -> None:
+    assert evaluate("--name dev", language) == command

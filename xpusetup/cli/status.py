@@ -51,7 +51,7 @@ def env(
     closure: Annotated[
         bool, typer.Option("--closure", help="List the libraries that it loads, and whose they are.")
     ] = False,
-    shell: options.Shell = "sh",
+    shell: options.Shell = "",
     told: options.LongOutput,
 ) -> None:
     """Print the variables of the built environment, for eval; with --build those of a build step."""

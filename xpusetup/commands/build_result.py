@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.runner import Outcome
     from xpusetup.run.workspace import Workspace
+    from xpusetup.system.process import Language
 
 
 # What of a build or an installation is of unverified origin, with the hashes that it is held to.
@@ -205,13 +206,18 @@ def _use(workspace: Workspace, prepared: Prepared) -> str:
     """
     kit, venv, language = prepared.plan.target.toolkit, venv_of(prepared), calling_language()
     if kit is not None and kit.at_run_time:
-        words = f"xpusetup env {workspace.options}"
-        own = {"fish": f"{words} --shell fish | source", "csh": f'eval "`{words} --shell csh`"'}
-        return own.get(language, f'eval "$({words})"')
+        return evaluate(workspace.options, language)
     script = venv / "bin" / {"sh": "activate", "fish": "activate.fish", "csh": "activate.csh"}[language]
     if script.exists():
         return f"source {script}"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
+
+
+def evaluate(options: str, language: Language) -> str:
+    """Give the command that sets the variables of an environment in a shell of this language."""
+    words = f"xpusetup env {options}".rstrip()
+    own = {"fish": f"{words} --shell fish | source", "csh": f'eval "`{words} --shell csh`"'}
+    return own.get(language, f'eval "$({words})"')
 
 
 def describe_proof(root: Root) -> ProofSummary:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
+from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import Built, find_built, identify
 from xpusetup.config.settings import make_network
@@ -16,7 +17,7 @@ from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
 from xpusetup.system.environment import cannot_start, exec_command, now, variable, variables
-from xpusetup.system.process import SHELLS, Language, run_attached
+from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,13 +38,15 @@ class ShellEnvironment:
     shell: Language = "sh"
 
 
-def env(where: Where, *, build: bool, shell: str = "sh", say: Say | None = None) -> Result[ShellEnvironment]:
+def env(where: Where, *, build: bool, shell: str = "", say: Say | None = None) -> Result[ShellEnvironment]:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named.
 
     Raises UsageError for what csh has no words for.
     """
     language, workspace = _language(shell), open_built(where)
     _say_whose(workspace, say)
+    if say is not None and not shell and (here := calling_language()) != language:
+        say(f"this is the language of sh; for this shell: {evaluate(workspace.options, here)}")
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
     sets = {**change.sets, **network}
@@ -55,8 +58,8 @@ def env(where: Where, *, build: bool, shell: str = "sh", say: Say | None = None)
 
 
 def _language(shell: str) -> Language:
-    """Give the language of a shell, by its name or path. Raises UsageError."""
-    found = SHELLS.get(shell.rpartition("/")[2])
+    """Give the language of a shell, by its name or path; none named: sh. Raises UsageError."""
+    found = SHELLS.get(shell.rpartition("/")[2] or "sh")
     if found is None:
         raise UsageError(f"the language of {shell!r} is not known here", fix="name one: --shell sh, fish or csh")
     return found
