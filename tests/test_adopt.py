@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,25 @@ TRITON = Keep("triton-xpu", "3.8.0", "index", "https://download.pytorch.org/whl/
 KEEPING = Keeping((TORCH, TRITON), ("triton", "pytorch-triton"))
 NOTHING = f"triton ; {NEVER}"
 BARE = '[project]\nname = "p"  # a comment\nversion = "0"\ndependencies = ["acme"]\n'
+OVERRIDES = """[tool.uv]
+override-dependencies = [
+    # numpy 2 breaks our pickles
+    "numpy<2",  # until March
+    "torch==2.12.0 ; sys_platform == 'win32'",  # others have none
+]
+package = false
+"""
+SOURCES = """[tool.uv.sources]
+# which one
+torch = [
+    { index = "cpu", extra = "cpu" },
+    { index = "cu128", extra = "cu128" },  # the big one
+] # these two
+
+[[tool.uv.index]]
+name = "cpu"
+url = "https://a.example/cpu"
+"""
 PROJECTS = {
     "bare": BARE,
     "other tables": f"{BARE}\n[tool.ruff]\nline-length = 120\n",
@@ -32,6 +52,10 @@ PROJECTS = {
     "indexes of its own": f'{BARE}\n[[tool.uv.index]]\nname = "mine"\nurl = "https://a.example"\n\n[tool.x]\ny = 1\n',
     "without an end": BARE.rstrip(),
     "an empty uv table": f"{BARE}\n[tool.uv]\n# nothing yet\n",
+    "overrides with words": f"{BARE}\n{OVERRIDES}",
+    "overrides in a line": f'{BARE}\n[tool.uv]\noverride-dependencies = ["numpy<3"] # all\n',
+    "a list of sources": f"{BARE}\n{SOURCES}",
+    "tables of sources": f'{BARE}\n[[tool.uv.sources.torch]]\nindex = "a"\nextra = "cpu"\n\n[tool.x]\ny = 1\n',
     "sources in a line": f'{BARE}\n[tool.uv]\nsources = {{ torch = {{ index = "a" }} }}\n',
 }
 
@@ -104,6 +128,19 @@ def test_what_was_changed_since_stays_when_it_is_taken_back(name: str) -> None:
     later = uv.adopt_uv(text, KEEPING).replace('name = "p"', 'name = "q"')
     assert tomli.loads(uv.leave_uv(later, text, KEEPING)) == tomli.loads(text.replace('name = "p"', 'name = "q"'))
     assert uv.leave_uv(f"{later}# the last word\n", text, KEEPING).endswith("# the last word\n")
+
+
+@pytest.mark.parametrize("part", [OVERRIDES, SOURCES])
+def test_what_is_said_beside_stays_and_comes_back(part: str) -> None:
+    text = f"{BARE}\n{part}"
+    adopted = uv.adopt_uv(text, KEEPING)
+    assert [word for word in ("# numpy 2 breaks", '"numpy<2",  # until March', "# which one") if word in part] == [
+        word for word in ("# numpy 2 breaks", '"numpy<2",  # until March', "# which one") if word in adopted
+    ]
+    later = uv.leave_uv(f"{adopted}\n[tool.mine]\nx = 1\n", text, KEEPING)
+    assert sorted(filter(None, later.splitlines())) == sorted(
+        filter(None, [*text.splitlines(), "[tool.mine]", "x = 1"])
+    )
 
 
 @pytest.mark.parametrize("name", PROJECTS)
@@ -191,13 +228,45 @@ def test_requirements(text: str) -> None:
         ("[install]\nno-deps = no\n", "/o.txt /c.txt", ["/o.txt"]),
         ("[install]\n# mine\nconstraint = /a.txt\nuser = no\n", "/a.txt /c.txt", ["/a.txt"]),
         ("[install]\nconstraint =\n  /a.txt\n", "/c.txt /a.txt", ["/a.txt"]),
+        ("[install]", "/c.txt", []),
+        ("[install] ; mine\nuser = no\n", "/c.txt", []),
+        ("[install]  # mine\n# why\nuser = no ; x\n", "/o.txt /c.txt", ["/o.txt"]),
+        ("  [install]\n  # why\n  user = no\n", "/c.txt", []),
+        ("[global]\r\ntimeout = 9\r\n[install]\r\nuser = no\r\n", "/c.txt", []),
+        ("[install]\n--constraint = /a.txt\n", "/a.txt /c.txt", ["/a.txt"]),
+        ("[install]\nConstraint: /a.txt\n", "/a.txt /c.txt", ["/a.txt"]),
     ],
 )
 def test_settings_of_pip(text: str, constraint: str, others: list[str]) -> None:
-    adopted = pip.adopt_settings(text, "/c.txt", others)
+    adopted = pip.adopt_settings(text, "/c.txt", others, "/pip.conf")
     assert pip.read_constraints(adopted)["install"] == constraint.split()
-    left = pip.leave_settings(adopted, "/c.txt")
-    assert pip.read_constraints(left).get("install") == constraint.replace("/c.txt", "").split()
+    left = pip.leave_settings(f"{adopted}[freeze]\n", "/c.txt", text, adopted)
+    assert left.replace("\r\n", "\n").rstrip() == f"{text}{'' if text.endswith(chr(10)) else chr(10)}[freeze]".replace(
+        "\r\n", "\n"
+    ).strip("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("timeout = 9\n", "pip cannot read /pip.conf: File contains no section headers"),
+        ("\ufeff[install]\nuser = no\n", "pip cannot read /pip.conf"),
+        ("[install]\nuser = no\n[install]\n", "section 'install' already exists"),
+        ("[global]\nx = 1\n [install]\nuser = no\n", "cannot be edited safely"),
+    ],
+)
+def test_settings_that_pip_would_read_otherwise_are_refused(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why.replace("[", ".")):
+        pip.adopt_settings(text, "/c.txt", [], "/pip.conf")
+
+
+def test_a_folder_with_a_blank_in_its_name() -> None:
+    """Pip parts the words of its settings at each blank."""
+    adopted = pip.adopt_settings("", "/my project/xpusetup-constraints.txt", [], "/pip.conf")
+    assert pip.read_constraints(adopted)["install"] == ["file:///my%20project/xpusetup-constraints.txt"]
+    assert pip.leave_settings(adopted, pip.find_ours(adopted), "", adopted) == ""
+    keeping = Keeping((replace(TORCH, source="/my wheels/torch-2.14.1+xpu-cp311-cp311-linux_x86_64.whl"),), ())
+    assert "--find-links file:///my%20wheels  #" in pip.adopt_requirements("", keeping)
 
 
 def test_settings_that_cannot_be_read_name_nothing() -> None:
@@ -293,6 +362,69 @@ def test_a_project_that_was_moved_is_given_back_where_it_is(project: Path, venv:
     assert {name.replace("/moved/", "/project/"): data for name, data in written(moved).items()} == before
     assert written(venv) == own
     assert not project.exists()
+
+
+@pytest.mark.parametrize("settings", ["", "[install]\nuser = no\nconstraint = /mine.txt\n"])
+def test_settings_whose_constraints_were_cleaned_away_are_written_anew(
+    project: Path, venv: Path, settings: str
+) -> None:
+    """`git clean` takes the constraints and our record, and pip.conf names what is gone: no pip install works there."""
+    if settings:
+        (venv / "pip.conf").write_text(settings)
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    for name in (".xpusetup-adopt.json", "xpusetup-constraints.txt"):
+        (project / name).unlink()
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    named = pip.read_constraints((venv / "pip.conf").read_text())["install"]
+    assert named == [*(["/mine.txt"] if settings else []), str(project / "xpusetup-constraints.txt")]
+    assert (project / "xpusetup-constraints.txt").exists()
+    adopt.apply(adopt.look_back(str(project)))
+    assert (written(venv).get(f"{venv}/pip.conf") or b"").decode() == settings
+
+
+def test_a_member_of_a_workspace_is_led_to_its_root(project: Path, venv: Path) -> None:
+    (project / "pyproject.toml").write_text(
+        f'{BARE}\n[tool.uv.workspace]\nmembers = ["./packages/*"]\nexclude = ["packages/old"]\n'
+    )
+    for name in ("packages/new", "packages/old"):
+        (project / name).mkdir(parents=True)
+        (project / name / "pyproject.toml").write_text(BARE)
+    with pytest.raises(UsageError, match="is a member of the workspace") as refused:
+        adopt.look(str(project / "packages/new"), Where(into=str(venv)))
+    assert refused.value.fix == f"xpusetup adopt {project} --into {venv}"
+    assert adopt.look(str(project / "packages/old"), Where(into=str(venv))).texts
+
+
+def test_what_replaces_torch_all_the_same_is_told(project: Path, venv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, lock = project / "xpusetup-constraints.txt", '[[package]]\nname = "torch"\nversion = "2.15.0"\n'
+    (project / "pyproject.toml").write_text(f'{BARE}\n[tool.uv]\nconstraint-dependencies = ["torch<2.12", "numpy<3"]\n')
+    (project / "uv.lock").write_text(lock)
+    (project / "uv.toml").touch()
+    (venv / "pyvenv.cfg").write_text("home = /usr/bin\nuv = 0.13.9\n")
+    monkeypatch.setenv("PIP_CONSTRAINT", "/a.txt")
+    notes = adopt.look(str(project), Where(into=str(venv))).data.notes
+    assert [note.partition(",")[0] for note in notes[:1]] == ["pyproject.toml constrains torch<2.12"]
+    assert [note.partition("\n")[2] for note in notes[1:]] == [
+        f"export PIP_CONSTRAINT='/a.txt {ours}'",
+        f"export UV_CONSTRAINT={ours}",
+        f"uv lock --project {project}",
+    ]
+    (project / "uv.lock").write_text(lock.replace("2.15.0", "2.14.1+xpu"))
+    (project / "uv.toml").unlink()
+    monkeypatch.setenv("PIP_CONSTRAINT", f"/a.txt {ours}")
+    assert adopt.look(str(project), Where(into=str(venv))).data.notes[1:] == []
+
+
+def test_an_environment_of_conda_is_guarded_too(project: Path, venv: Path) -> None:
+    (venv / "pyvenv.cfg").unlink()
+    assert f"{venv}/pip.conf" not in {str(path) for path in adopt.look(str(project), Where(into=str(venv))).texts}
+    (venv / "conda-meta").mkdir()
+    (project / "poetry.lock").touch()
+    found = adopt.look(str(project), Where(into=str(venv)))
+    assert venv / "pip.conf" in found.texts
+    assert found.data.notes == [
+        "Poetry, whose poetry.lock is here, heeds none of this: what it installs can replace torch"
+    ]
 
 
 def test_links_and_modes_stay(project: Path, venv: Path) -> None:

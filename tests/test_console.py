@@ -27,6 +27,8 @@ from xpusetup.ui.live import BuildView
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from xpusetup.system.process import Language
+
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 EVIL = "[b]Q[/b][/x]\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x08\rE"
 KINDS: tuple[Kind, ...] = ("plan", "note", "start", "output", "end")
@@ -125,6 +127,20 @@ def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[s
     change = ShellEnvironment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
     screens.show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "text"),
+    [
+        ("fish", "set -e H\nset -gx A 'x\\'!$y'\n"),
+        ("csh", "unsetenv H;\nsetenv A 'x'\\''\\!$y';\n"),
+    ],
+)
+def test_the_environment_in_the_language_of_other_shells(
+    shell: Language, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screens.show_env(make_console(), ShellEnvironment({"A": "x'!$y", "B C": "d"}, ["F;G", "H"], shell), verbose=False)
+    assert capsys.readouterr().out == text
 
 
 def test_a_locale_without_the_signs_tells_what_failed_from_what_did_not() -> None:

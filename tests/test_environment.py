@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import os
@@ -20,6 +21,7 @@ from xpusetup.base.model import Layout
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
+from xpusetup.system.environment import cannot_start
 
 make_environment: Any = importlib.import_module("make_environment")
 adopt_environment: Any = importlib.import_module("adopt_environment")
@@ -228,3 +230,24 @@ def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
     assert {(about.parent / name).resolve() for name in recorded} == there
     assert (prefix / "bin/pip").read_text().startswith(f"#!{prefix}/bin/python\nimport sys\n")
     assert os.access(prefix / "bin/pip3", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "text", "fix"),
+    [
+        ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "look at its spelling"),
+        ("plain", errno.ENOEXEC, "has no #!", "xpusetup run -- bash FOLDER/plain -x"),
+        ("plain", errno.ENOENT, "the interpreter that the first line of", "look at that line"),
+        ("plain", errno.EACCES, "cannot be started: Permission denied", "chmod +x FOLDER/plain"),
+        ("plain/x", errno.ENOTDIR, "there is no command", "look at its spelling"),
+        ("", errno.EACCES, "cannot be started", "name a file in it"),
+        ("program", errno.ENOEXEC, "cannot be started", "another kind of machine"),
+    ],
+)
+def test_why_a_command_cannot_be_started(tmp_path: Path, name: str, number: int, text: str, fix: str) -> None:
+    (tmp_path / "plain").write_text("exit 1\n")
+    (tmp_path / "program").write_bytes(b"\x7fELF\2\1\1")
+    word = name if name == "nosuch" else str(tmp_path / name)
+    error = cannot_start((word, "-x"), OSError(number, os.strerror(number)))
+    assert text in error.message
+    assert fix.replace("FOLDER", str(tmp_path)) in error.fix

@@ -93,7 +93,7 @@ def test_help_ends_with_examples_that_are_commands(name: str, program: Program) 
     assert (said.code, len(set(EXAMPLES[name]))) == (0, 2)
     for example in EXAMPLES[name]:
         assert example in told
-        command = example[example.index("xpusetup") :].partition(" > ")[0].rstrip(')"')
+        command = re.split(" [>|] ", example[example.index("xpusetup") :])[0].rstrip(')"')
         assert command.startswith(f"xpusetup {name}")
         parse(command)
     assert ("env var" in told, "XPUSETUP_JSON" in told) == (False, True)

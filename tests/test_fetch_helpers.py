@@ -10,6 +10,7 @@ import pytest
 
 from xpusetup.base.model import parse_progress
 from xpusetup.bundle import contents
+from xpusetup.system import git
 
 git_gather: Any = importlib.import_module("helperlib.git.gather")
 git_process: Any = importlib.import_module("helperlib.git.process")
@@ -283,3 +284,8 @@ def test_the_cheapest_way_comes_first() -> None:
 
 def test_a_value_of_gits_configuration() -> None:
     assert git_tree.quote('a "b" \\c') == '"a \\"b\\" \\\\c"'
+
+
+def test_the_program_asks_git_as_the_steps_do() -> None:
+    """Nobody is asked for a password, and a server that says nothing is given up after the same time."""
+    assert (git.QUIET, git.SSH, git.SLOW) == (git_process.QUIET, git_process.SSH, git_process.SLOW)

@@ -58,6 +58,31 @@ def test_other_settings_stay(place: Path) -> None:
     assert env_installers.read(place / "pip.conf").get("global", "index-url") == "https://a%20b.invalid"
 
 
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("# our mirror\n[global]\nindex-url = https://a.invalid\n# the end", f"\n[install]\nconstraint = {OURS}\n"),
+        ("[install] ; mine\n# why\nno-deps = no\n", f"constraint = {OURS}\n"),
+        ("[install]\n# numpy 2 breaks us\nconstraint =\n    /a.txt\n    # and this\n    /b.txt\n", f" {OURS}"),
+        ("[install]", f"\nconstraint = {OURS}\n"),
+    ],
+)
+def test_what_stands_beside_it_stays_as_it_is_written(place: Path, text: str, added: str) -> None:
+    """An environment of someone's own lost the comments of its pip.conf."""
+    (place / "pip.conf").write_text(text)
+    env_installers.write_constraint(OURS)
+    now = (place / "pip.conf").read_text()
+    assert (OURS in env_installers.constraints_in_force(""), now.replace(added, "", 1)) == (True, text)
+    env_installers.write_constraint(OURS)
+    assert (place / "pip.conf").read_text() == now
+
+
+def test_settings_of_an_odd_form_are_written_anew(place: Path) -> None:
+    (place / "pip.conf").write_text("  [install]\n  # why\n  user = no\n")
+    env_installers.write_constraint(OURS)
+    assert dict(env_installers.read(place / "pip.conf").items("install")) == {"user": "no", "constraint": OURS}
+
+
 def test_settings_that_cannot_be_read_are_named(place: Path) -> None:
     (place / "user.conf").write_text("no section\n")
     with pytest.raises(ValueError, match=r"user\.conf cannot be read as pip's settings"):

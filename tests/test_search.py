@@ -16,7 +16,7 @@ from xpusetup.base.document import to_json
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import Step
 from xpusetup.bisect.io import Notebook
-from xpusetup.bisect.search import Answer, Trial, Verdict, bounds, decide, history, judge, parse_trial
+from xpusetup.bisect.search import Answer, Trial, Verdict, bounds, decide, history, judge, parse_trial, untried_end
 from xpusetup.commands.bisect import _hold_commit
 from xpusetup.commands.explain import FullDisk
 
@@ -45,6 +45,21 @@ def test_exit_codes(code: int, verdict: Verdict | None) -> None:
 )
 def test_what_follows(left: str, tried: dict[str, Verdict], answer: Answer) -> None:
     assert decide(history(["0", *left], "0", left[-1]), left[-1], tried) == answer
+
+
+@pytest.mark.parametrize(
+    ("tried", "end"),
+    [
+        ({"b": "bad", "a": "bad"}, "good"),  # it fails with every commit: does it work with the good one?
+        ({"b": "good", "c": "skip"}, "bad"),
+        ({"b": "bad", "a": "good"}, ""),
+        ({"b": "bad", "a": "bad", "good": "skip"}, ""),  # that end cannot be built
+        ({"b": "good", "bad": "bad"}, ""),
+        ({}, "good"),
+    ],
+)
+def test_a_command_that_never_worked_or_never_failed_names_nobody(tried: dict[str, Verdict], end: str) -> None:
+    assert untried_end("good", "bad", tried) == end
 
 
 def test_both_sides_of_a_merge_are_counted() -> None:

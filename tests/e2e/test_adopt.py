@@ -119,6 +119,23 @@ def test_torch_stays_where_it_was_adopted(bench: Bench, how: str, package: str) 
     assert try_one(bench, how, package, adopt=False)[0] != replaces(how, package)
 
 
+def test_all_members_of_a_workspace_keep_it(bench: Bench) -> None:
+    """Also one that asks for another torch, from a place of its own."""
+    place = bench.project()
+    member = place / "packages/a"
+    member.mkdir(parents=True)
+    own = '[tool.uv.sources]\ntorch = { index = "all" }\n'
+    head = '[project]\nname = "a"\nversion = "0"\nrequires-python = ">=3.10"\ndependencies = ["torch>2.14.1"]\n'
+    (member / "pyproject.toml").write_text(f"{head}\n{own}")
+    with (place / "pyproject.toml").open("a") as stream:
+        stream.write('\n[tool.uv.workspace]\nmembers = ["packages/*"]\n')
+    refused = xpusetup("adopt", str(member), "--into", str(place / ".venv"), "--yes", env=bench.env)
+    assert (refused.code, f"xpusetup adopt {place} --into" in refused.err) == (2, True), refused.err
+    assert xpusetup("adopt", str(place), "--yes", env=bench.env).code == 0
+    done = bench.run("uv", "sync", "--all-packages", cwd=place)
+    assert (done.returncode, bench.there(place)) == (0, OURS), done.stderr
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("how", [*UV, *PIP])

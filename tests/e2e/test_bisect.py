@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
-from e2e.support import SETUP, SOURCE, make_tiny, xpusetup
+from e2e.support import CHECKOUT, SETUP, SOURCE, command, make_tiny, wait_until, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import TORCH, TORCH_XPU_OPS
 from standins.wheels import pack_wheel
@@ -171,6 +174,49 @@ def test_a_tree_that_was_changed_is_no_verdict_and_a_search_between_others_goes_
     nearer = ("--good", revs[CULPRIT - 1], "--bad", revs[-2], "--component", "tiny", "--json", *test)
     again = xpusetup("bisect", *tiny.options(root), *nearer, env=tiny.env).result
     assert (again["culprit"], again["trials"]) == (found["culprit"], found["trials"])
+
+
+@pytest.mark.parametrize(
+    ("tried", "text"), [("true", "works with {bad} of tiny"), ("./plain", "fails with {good} of tiny")]
+)
+def test_a_command_that_tells_no_commits_apart_names_none(tiny: Tiny, tmp_path: Path, tried: str, text: str) -> None:
+    """Each end of a search is tried before the commit beside it is named. One without `#!` is run as by a shell."""
+    revs = write_history(tiny, CULPRIT, set())
+    (tmp_path / "plain").write_text("exit 1\n")
+    (tmp_path / "plain").chmod(0o755)
+    ends = ("--good", revs[1], "--bad", revs[3], "--component", "tiny")
+    words = ("bisect", *tiny.options(tmp_path / "root"), *ends, "--", tried)
+    said = xpusetup(*words, env={**tiny.env, "PYTHONPATH": str(CHECKOUT)}, cwd=tmp_path)
+    wanted = f"the command {text.format(good=revs[1][:9], bad=revs[3][:9])}"
+    assert (said.code, wanted in said.err, "the first bad commit" in said.out) == (2, True, False), said.err
+
+
+def lives(mark: str) -> bool:
+    return any(mark in (each.info["cmdline"] or []) for each in psutil.process_iter(["cmdline"]))
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+def test_what_a_search_tried_ends_with_it_or_with_the_next(tiny: Tiny, tmp_path: Path, how: signal.Signals) -> None:
+    revs, mark = write_history(tiny, CULPRIT, set()), f"60.0{how}{os.getpid()}"
+    ends = ("--good", revs[1], "--bad", revs[3], "--component", "tiny")
+    words = (
+        "bisect",
+        *tiny.options(tmp_path / "root"),
+        *ends,
+        "--",
+        "sh",
+        "-c",
+        f"sleep {mark} & sleep {mark}; exit 1",
+    )
+    with (tmp_path / "said").open("wb") as said:
+        running = subprocess.Popen(command(*words), env=tiny.env, stdout=said, stderr=subprocess.STDOUT)
+        wait_until(lambda: lives(mark))
+        running.send_signal(how)
+        running.wait()
+    if how == signal.SIGKILL:
+        again = xpusetup(*words[:-1], "exit 200", env=tiny.env)
+        assert "ending the command of a search that was killed" in again.out
+    wait_until(lambda: not lives(mark), seconds=5)
 
 
 CPP = '\nextern "C" const char *state_of_kernel() {{ return "{0}"; }}\n'

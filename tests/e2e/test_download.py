@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,6 +16,8 @@ from xpusetup.system.http import download
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+pins: Any = importlib.import_module("helperlib.env.pins")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("airgap")]
 CONTENT = bytes(range(256)) * 40_000
@@ -170,3 +173,47 @@ def test_a_server_that_has_no_time_is_asked_again(tmp_path: Path) -> None:
     with serving(status=429) as server, pytest.raises(NotReadyError, match="429"):
         download(server.address, tmp_path / "kit.sh", lambda _text: None)
     assert len(server.begun) == 5
+
+
+# The same of what a step fetches by itself: an archive for a component's build, a maker's program.
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pins, "PAUSE", 0.01)
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(
+    ("settings", "begun"),
+    [
+        ({}, [0, PIECE, 2 * PIECE]),
+        ({"resumes": False, "cuts": 1}, [0, 0]),
+        ({"tags": ('"old"', '"new"'), "cuts": 1}, [0, 0]),
+        ({"tags": ("",), "cuts": 1}, [0, 0]),
+        ({"tags": ('W/"weak"',), "cuts": 1}, [0, 0]),
+        ({"shift": 5, "cuts": 1}, [0, PIECE, 0]),
+    ],
+)
+def test_a_step_goes_on_where_it_was_cut_off(tmp_path: Path, settings: dict[str, Any], begun: list[int]) -> None:
+    """Some gigabytes began anew, and one cut ended the step."""
+    with serving(**settings) as server:
+        pins.Download(server.address, tmp_path / "kit.sh").bring()
+        assert server.begun == begun
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(("status", "asked"), [(404, 1), (403, 1), (429, 5), (502, 5)])
+def test_a_step_asks_a_server_that_refuses_once(tmp_path: Path, status: int, asked: int) -> None:
+    with serving(status=status) as server, pytest.raises(OSError, match=str(status)):
+        pins.Download(server.address, tmp_path / "kit.sh").bring()
+    assert len(server.begun) == asked
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_step_gives_up_what_hardly_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pins, "SLOW_S", 1e-9)
+    monkeypatch.setattr(pins, "SLOW", 1e20)
+    with serving(cuts=0, tags=("",)) as server, pytest.raises(OSError, match="bytes a second"):
+        pins.Download(server.address, tmp_path / "kit.sh").bring()

@@ -20,8 +20,16 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("github")]
 
 EXTENSION = """
 from setuptools import Extension, setup
-import tiny  # the one of the matrix
-setup(name="acme", version="3.1", packages=["acme"], ext_modules=[Extension("acme.core", ["acme.c"])])
+import iniconfig, tiny  # what pyproject.toml requires, and the one of the matrix
+setup(
+    name="acme", version="3.1", packages=["acme"], ext_modules=[Extension("acme.core", ["acme.c"])],
+    install_requires=["pluggy"],
+)
+"""
+PYPROJECT = """
+[build-system]
+requires = ["setuptools", "iniconfig"]
+build-backend = "setuptools.build_meta"
 """
 CORE = """
 #include <Python.h>
@@ -53,7 +61,8 @@ def test_commands(tmp_path: Path) -> None:
     tiny: Tiny = make_tiny(tmp_path / "tiny")
     checkout = tmp_path / "work/repository"
     (checkout / "acme").mkdir(parents=True)
-    (checkout / "acme/__init__.py").write_text("import tiny\nimport acme.core\n")
+    (checkout / "acme/__init__.py").write_text("import pluggy\nimport tiny\nimport acme.core\n")
+    (checkout / "pyproject.toml").write_text(PYPROJECT)
     (checkout / "setup.py").write_text(EXTENSION)
     (checkout / "acme.c").write_text(CORE)
     words = ("--profile", str(tiny.profile), "--from", "source", "--label", "big", "--extension", "acme")
@@ -73,7 +82,20 @@ def test_commands(tmp_path: Path) -> None:
     subprocess.run(("git", "init", "-q"), cwd=checkout, check=True)
     seen = subprocess.run(ignored, cwd=checkout, check=True, capture_output=True, text=True).stdout
     assert "/steps/tiny.build.sh" in seen
-    assert not {"venv", "wheels", "stamps", "logs", "dist"} & {line.split("/")[3] for line in seen.splitlines()}
+    assert {line.split("/")[3] for line in seen.splitlines()} == {
+        *(
+            "build.sh",
+            "check.sh",
+            "compile.sh",
+            "fetch.sh",
+            "helpers",
+            "keys",
+            "profile.lock.json",
+            "steps",
+            "verify.sh",
+        )
+    }
+    assert not (checkout / "build").exists()  # where the next cell would find what was compiled for this one
 
     stamp = (cell / "stamps/tiny.build").stat().st_mtime_ns
     again = Job(checkout, tiny.env, row)

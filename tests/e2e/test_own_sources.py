@@ -191,6 +191,33 @@ def test_what_git_does_not_read_is_told_for_the_reason(tmp_path: Path) -> None:
     assert f"is a worktree or submodule of {tree}/.git/worktrees/work, which is not there" in look(tmp_path / "work")
 
 
+def test_what_a_tree_lacks_of_its_commit_is_told(tmp_path: Path) -> None:
+    """A compiler would miss it after hours; a clone without files, submodules or folders looks well to git."""
+
+    def look(name: str) -> str:
+        words = (sys.executable, str(package_file("helpers/own_source.py")), "--tree", str(tmp_path / name))
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    local = ("-c", "protocol.file.allow=always")
+    for name in ("part", "whole"):
+        write_text(tmp_path / f"{name}/far/a.c", "// a\n")
+        run_git(tmp_path / name, "init", "--quiet")
+    run_git(tmp_path / "part", "add", "--all")
+    run_git(tmp_path / "part", "commit", "--quiet", "--message", "one")
+    run_git(tmp_path / "whole", *local, "submodule", "--quiet", "add", str(tmp_path / "part"), "third_party/part")
+    run_git(tmp_path / "whole", "add", "--all")
+    run_git(tmp_path / "whole", "commit", "--quiet", "--message", "one")
+    assert look("whole").endswith("| nothing changed\n")
+    for words in (("--no-checkout", "empty"), ("plain",), ("--sparse", "sparse")):
+        run_git(tmp_path, "clone", "--quiet", *words[:-1], str(tmp_path / "whole"), words[-1])
+    assert f"git -C {tmp_path}/empty checkout HEAD -- ." in look("empty")
+    assert f"third_party/part. To get it: git -C {tmp_path}/plain submodule update --init --recursive" in look("plain")
+    assert look("plain").endswith("| nothing changed | without 1 submodule\n")
+    assert "1 file left out" in look("sparse")
+    assert f"git -C {tmp_path}/sparse sparse-checkout disable" in look("sparse")
+
+
 def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:
     ops = clone(stand, OPS, tmp_path / "ops", stand.upstreams.revs["torch-xpu-ops"])
     append(ops / "src/add.cpp", "// from a patch\n")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import caller
+from standins.git_server import Manner, serve
 from xpusetup.base.errors import NotReadyError
 from xpusetup.suites.sources import fetch_tree
 
@@ -87,3 +88,15 @@ def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path, repo: Path, en
     git(tmp_path, "init", "-q", str(left), env=env)
     assert text(fetch_tree(f"file://{repo}", "refs/tags/v1", tmp_path / "suites/tree", env)) == "first"
     assert not left.exists()
+
+
+@pytest.mark.parametrize("ref", ["main", "refs/tags/v1"])
+def test_nobody_is_asked_for_a_password(tmp_path: Path, repo: Path, env: dict[str, str], ref: str) -> None:
+    """A desktop's dialog would be waited for."""
+    asker = tmp_path / "asker"
+    asker.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho secret\n")
+    asker.chmod(0o755)
+    manner, asked = Manner(password="secret"), {**env, "GIT_ASKPASS": str(asker)}  # noqa: S106 - of this test
+    with serve(repo.parent, manner) as server, pytest.raises(NotReadyError, match="could not read Username"):
+        fetch_tree(f"{server.address}repo", ref, tmp_path / "suites/tree", asked)
+    assert not (tmp_path / "asked").exists()

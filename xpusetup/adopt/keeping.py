@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -60,6 +63,18 @@ class Keeping:
     def names(self) -> frozenset[str]:
         """Give the names of all that is decided here."""
         return frozenset((*(one.name for one in self.keeps), *self.never))
+
+    def refuses(self, requirement: Requirement | str) -> bool:
+        """Say whether a requirement asks for what must not come: another torch, or a Triton beside the one there."""
+        try:
+            one = requirement if isinstance(requirement, Requirement) else Requirement(requirement)
+        except InvalidRequirement:
+            return False
+        kept = {one.name: one.version for one in self.keeps}
+        name = canonicalize_name(one.name)
+        if name not in self.names or (one.marker is not None and not one.marker.evaluate()):
+            return False
+        return name not in kept or not one.specifier.contains(kept[name], prereleases=True)
 
     @property
     def is_outside(self) -> bool:

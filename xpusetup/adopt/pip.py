@@ -6,9 +6,11 @@ import configparser
 import re
 from posixpath import dirname
 from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+
+from xpusetup.base.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,10 +20,12 @@ if TYPE_CHECKING:
 CONSTRAINTS = "xpusetup-constraints.txt"
 MARK = "# torch stays: xpusetup adopt"
 HEAD = f"{MARK}\n# What would replace it is refused; taken back by: xpusetup adopt --undo\n"
-SECTION = re.compile(r"^\s*\[([^\]]+)\]\s*$")
+SECTION = re.compile(r"^\s*\[(.+)\]")
+KEYS = re.compile(r"^\s+[^\s\[]")
+COMMENT = re.compile(r"^\s*[#;]")
 OPTIONS = re.compile(r"(?:^|\s)(?:#|--|\\$)")
 """Where a comment, an option of a requirement, or a line that goes on begins."""
-KEY = re.compile(r"^constraint\s*[=:]", re.IGNORECASE)
+KEY = re.compile(r"^\s*(?:--)?constraint\s*[=:]", re.IGNORECASE)
 
 
 def render_constraints(keeping: Keeping) -> str:
@@ -33,7 +37,7 @@ def render_constraints(keeping: Keeping) -> str:
 def adopt_requirements(text: str, keeping: Keeping) -> str:
     """Give a requirements file that names the constraints, and where the wheels are."""
     end = "\r\n" if "\r\n" in text else "\n"
-    folders = dict.fromkeys(dirname(one.source) for one in keeping.keeps if one.kind == "wheel")
+    folders = dict.fromkeys(name_in_settings(dirname(one.source)) for one in keeping.keeps if one.kind == "wheel")
     lines = [f"-c {CONSTRAINTS}", *(f"--find-links {folder}" for folder in folders)]
     lines += [f"--extra-index-url {keeping.index}"] if keeping.index else []
     return "".join(f"{line}  {MARK}{end}" for line in lines) + text
@@ -42,15 +46,7 @@ def adopt_requirements(text: str, keeping: Keeping) -> str:
 def find_refused(text: str, keeping: Keeping) -> list[str]:
     """Give the requirements of a file that the constraints refuse: another torch, or a Triton that must not come."""
     found = (_requirement(line) for line in text.splitlines())
-    kept = {one.name: one.version for one in keeping.keeps}
-    return [
-        str(one)
-        for one in found
-        if one is not None
-        and (one.marker is None or one.marker.evaluate())
-        and (name := canonicalize_name(one.name)) in keeping.names
-        and (name not in kept or not one.specifier.contains(kept[name], prereleases=True))
-    ]
+    return [str(one) for one in found if one is not None and keeping.refuses(one)]
 
 
 def _requirement(line: str) -> Requirement | None:
@@ -65,26 +61,96 @@ def leave_requirements(text: str) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not line.rstrip().endswith(MARK))
 
 
-def adopt_settings(text: str, path: str, others: Sequence[str]) -> str:
-    """Give pip.conf with one more file of constraints in `[install]`, which hides those that others name elsewhere."""
+def name_in_settings(path: str) -> str:
+    """Give the word by which settings name a file: pip parts words at blanks, whatever quotes are round them."""
+    return path if len(path.split()) == 1 else f"file://{quote(path)}"
+
+
+def path_of(word: str) -> str:
+    """Give the file that a word of settings names."""
+    return unquote(word.removeprefix("file://")) if word.startswith("file://") else word
+
+
+def render_settings(word: str) -> str:
+    """Give settings that name one file of constraints alone."""
+    return f"[install]\nconstraint = {word}\n"
+
+
+def adopt_settings(text: str, path: str, others: Sequence[str], where: str) -> str:
+    """Give pip.conf with one more file of constraints in `[install]`, which hides those that others name elsewhere.
+
+    Raises UsageError where pip cannot read what lies there, or would read it otherwise afterwards.
+    """
+    word = name_in_settings(path)
+    wanted = _settings(text, where)
+    there = wanted.get("install", {}).get("constraint", "").split()
+    wanted["install"] = {**wanted.get("install", {}), "constraint": " ".join(sorted([*(there or others), word]))}
+    found = _with_word(text, word, others)
+    after = _settings(found, where)
+    words = after.get("install", {}).get("constraint", "").split()
+    if {**after, "install": {**after.get("install", {}), "constraint": " ".join(sorted(words))}} != wanted:
+        fix = f"write it with [install] in a line of its own and each key below it at its beginning: {where}"
+        raise UsageError(f"{where} is written in a form that cannot be edited safely", fix=fix)
+    return found
+
+
+def _settings(text: str, where: str) -> dict[str, dict[str, str]]:
+    """Read settings as pip does. Raises UsageError where it could not."""
+    found = configparser.RawConfigParser()
+    try:
+        found.read_string(text)
+    except configparser.Error as error:
+        why = str(error).splitlines()[0].replace("'<string>'", where)
+        raise UsageError(f"pip cannot read {where}: {why}", fix="mend it, then the same command again") from None
+    return {name: {_key(key): value for key, value in found.items(name)} for name in found.sections()}
+
+
+def _key(name: str) -> str:
+    return name.lower().removeprefix("--").replace("_", "-")
+
+
+def _with_word(text: str, word: str, others: Sequence[str]) -> str:
+    end = "\r\n" if "\r\n" in text else "\n"
     lines = text.splitlines(keepends=True)
-    key = _line_in_install(lines, KEY)
+    key, head = _line_in_install(lines, KEY), _line_in_install(lines, SECTION)
     if key is not None:
-        end = len(lines[key]) - len(lines[key].rstrip("\r\n"))
-        body, tail = (lines[key][:-end], lines[key][-end:]) if end else (lines[key], "")
-        lines[key] = f"{body.rstrip()} {path}{tail}"
+        body = lines[key].rstrip("\r\n")
+        lines[key] = f"{body.rstrip()} {word}{lines[key][len(body) :]}"
         return "".join(lines)
-    line = f"constraint = {' '.join((*others, path))}\n"
-    head = _line_in_install(lines, SECTION)
-    if head is not None:
-        lines.insert(head + 1, line)
-        return "".join(lines)
-    return f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}[install]\n{line}"
+    line = f"constraint = {' '.join((*others, word))}{end}"
+    lines = [each if each.endswith(("\n", "\r")) else f"{each}{end}" for each in lines]
+    if head is None:
+        return "".join((*lines, f"[install]{end}", line))
+    after = next((each for each in lines[head + 1 :] if each.strip() and not COMMENT.match(each)), "")
+    lines.insert(head + 1, f"{after[: len(after) - len(after.lstrip())] if KEYS.match(after) else ''}{line}")
+    return "".join(lines)
 
 
-def leave_settings(text: str, path: str) -> str:
-    """Take the file of constraints out of pip.conf again."""
-    return re.sub(rf"[ \t]+{re.escape(path)}(?=\s|$)", "", text)
+def leave_settings(text: str, path: str, before: str, after: str) -> str:
+    """Take the file of constraints out of pip.conf again, with the key and the section that came for it alone."""
+    found = re.sub(rf"[ \t]+{re.escape(path)}(?=\s|$)", "", text)
+    lines = found.splitlines(keepends=True)
+    key, head = _line_in_install(lines, KEY), _line_in_install(lines, SECTION)
+    copied = read_constraints(after).get("install", [])
+    if key is None or head is None or any(KEY.match(line) for line in _section(before)):
+        return found
+    if any(word not in copied for word in re.split(r"[=:]", lines[key], maxsplit=1)[1].split()):
+        return found
+    del lines[key]
+    if not any(SECTION.match(line) for line in _section(before)) and not "".join(_section("".join(lines))[1:]).strip():
+        del lines[head]
+    return "".join(lines)
+
+
+def _section(text: str) -> list[str]:
+    """Give the lines of `[install]`, its head included."""
+    lines, current = text.splitlines(keepends=True), ""
+    found = []
+    for line in lines:
+        head = SECTION.match(line)
+        current = head[1].strip() if head else current
+        found += [line] if current == "install" else []
+    return found
 
 
 def find_ours(settings: str) -> str:
@@ -111,4 +177,8 @@ def read_constraints(text: str) -> dict[str, list[str]]:
         found.read_string(text)
     except configparser.Error:
         return {}
-    return {name: found.get(name, "constraint", fallback="").split() for name in ("global", "install")}
+    keys = {name: dict(found.items(name)) for name in ("global", "install") if found.has_section(name)}
+    return {
+        name: {_key(key): value for key, value in each.items()}.get("constraint", "").split()
+        for name, each in keys.items()
+    }

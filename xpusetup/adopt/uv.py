@@ -13,13 +13,13 @@ import tomlkit
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Comment
+from tomlkit.items import AoT, Comment, Table
 
 from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Collection, Iterable
 
 OVERRIDES = "override-dependencies"
 ODD = (LookupError, TypeError, AttributeError, ValueError, TOMLKitError, UsageError)
@@ -34,6 +34,27 @@ def is_project(text: str) -> bool:
     document = _parse(text).unwrap()
     tool = document.get("tool", {})
     return "project" in document or (isinstance(tool, dict) and "uv" in tool)
+
+
+def find_refused(text: str, keeping: Keeping) -> list[str]:
+    """Give the constraints of a project that uv holds beside our overrides, and that no torch that stays fulfils."""
+    uv = _parse(text).unwrap().get("tool", {}).get("uv", {})
+    return [each for each in uv.get("constraint-dependencies", ()) if keeping.refuses(each)]
+
+
+def find_locked(text: str, name: str) -> set[str]:
+    """Give the versions of a distribution that uv.lock holds; by line, because it may be large."""
+    return set(re.findall(rf'^name = "{name}"\r?\nversion = "([^"]+)"', text, re.MULTILINE))
+
+
+def holds_member(text: str, member: str, matches: Callable[[str], Collection[str]]) -> bool:
+    """Say whether a file is that of a workspace with this member; `matches` gives the folders of a pattern."""
+    try:
+        space = _parse(text).unwrap()["tool"]["uv"]["workspace"]
+        named, out = (space.get(key, ()) for key in ("members", "exclude"))
+        return any(member in matches(each) for each in named) and not any(member in matches(each) for each in out)
+    except ODD:
+        return False
 
 
 def adopt_uv(text: str, keeping: Keeping) -> str:
@@ -57,10 +78,7 @@ def _adopted(text: str, keeping: Keeping) -> str:
     document = _parse(text)
     uv = _table(_table(document, "tool", is_super=True), "uv")
     kept = (f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin for one in keeping.keeps)
-    wanted = [*kept, *(f"{name} ; {NEVER}" for name in keeping.never)]
-    names = {_name_of(each) for each in wanted}
-    others = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in names]
-    _write_overrides(uv, [*others, *wanted], kept=True)
+    _write_overrides(uv, keeping, [*kept, *(f"{name} ; {NEVER}" for name in keeping.never)], kept=True)
     for one in keeping.keeps:
         if one.kind in {"wheel", "index"}:
             table = _table(uv, "sources")
@@ -90,18 +108,16 @@ def leave_uv(text: str, before: str, keeping: Keeping) -> str:
 
 
 def _left(text: str, before: str, keeping: Keeping) -> str:
-    document, tool = _parse(text), _parse(before).unwrap().get("tool", {})
+    document, tool = _parse(text), _parse(before).get("tool", {})
     old, uv = tool.get("uv", {}), document.get("tool", {}).get("uv")
     if uv is None:
         return text
-    own = [each for each in old.get(OVERRIDES, ()) if _name_of(each) in keeping.names]
-    rest = [each for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in keeping.names]
-    _write_overrides(uv, [*map(str, rest), *own], kept=OVERRIDES in old)
+    _restore_overrides(uv, old, keeping)
     for name in keeping.names:
         _drop_alike(uv.get("sources", {}), name)
     for name, value in old.get("sources", {}).items():
         if canonicalize_name(name) in keeping.names:
-            _table(uv, "sources")[name] = _inline(value)
+            _table(uv, "sources")[name] = _as_line(value)
     lost: list[str] = []
     if all(each.get("name") != INDEX_NAME for each in old.get("index", ())):
         lost += _drop_index(uv)
@@ -144,6 +160,17 @@ def _inline(value: Any) -> Any:
     return table
 
 
+def _as_line(item: Any) -> Any:
+    """Give what a key had in the form that stands behind its name: tables of their own have no place among keys."""
+    if isinstance(item, Table):
+        return _inline(item.unwrap())
+    if not isinstance(item, AoT):
+        return item
+    array = tomlkit.array()
+    array.extend([_inline(each) for each in item.unwrap()])
+    return array
+
+
 def _name_of(requirement: str) -> str:
     try:
         return canonicalize_name(Requirement(requirement).name)
@@ -151,14 +178,35 @@ def _name_of(requirement: str) -> str:
         return ""
 
 
-def _write_overrides(uv: Any, values: Iterable[str], *, kept: bool) -> None:
-    values = list(values)
-    if not values and not kept:
+def _write_overrides(uv: Any, keeping: Keeping, values: Iterable[str], *, kept: bool) -> None:
+    """Write overrides in the place of those that are there of the same names; what is said of others stays."""
+    there, values = uv.get(OVERRIDES, ()), list(values)
+    if not all(isinstance(each, str) for each in there):
+        raise TypeError(OVERRIDES)
+    others = [str(each) for each in there if _name_of(str(each)) not in keeping.names]
+    if "#" in getattr(there, "as_string", str)():
+        for number in reversed(range(len(there))):
+            if _name_of(str(there[number])) in keeping.names:
+                del there[number]
+        for value in values:
+            there.add_line(value)
+    elif others or values or kept:
+        array = tomlkit.array()
+        array.extend([*others, *values])
+        uv[OVERRIDES] = array.multiline(multiline=True)
+    else:
         uv.pop(OVERRIDES, None)
-        return
-    array = tomlkit.array()
-    array.extend(values)
-    uv[OVERRIDES] = array.multiline(multiline=True)
+
+
+def _restore_overrides(uv: Any, old: Any, keeping: Keeping) -> None:
+    """Give the overrides that were there before: as they were, where somebody changed none but ours."""
+    before = [str(each) for each in old.get(OVERRIDES, ())]
+    ours = [each for each in before if _name_of(each) in keeping.names]
+    others = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in keeping.names]
+    if OVERRIDES in old and others == [each for each in before if each not in ours]:
+        uv[OVERRIDES] = old[OVERRIDES]
+    else:
+        _write_overrides(uv, keeping, ours, kept=OVERRIDES in old)
 
 
 def _drop_alike(table: Any, name: str) -> None:

@@ -185,6 +185,21 @@ def bash_on_one_line(text: str) -> str:
     return shlex.quote(text) if text.isprintable() else f"$'{_escape(text, chr(39), octal=True)}'"
 
 
+def fish_word(text: str) -> str:
+    """Quote one word for fish, whatever it holds, on one line."""
+    parts = re.split(r"([^ -~])", text)  # every other one is a sign that is written by its number
+    quoted = [f"""'{part.replace(chr(92), chr(92) * 2).replace("'", chr(92) + "'")}'""" for part in parts[::2]]
+    signs = [
+        "".join(f"\\X{byte:02x}" for byte in part.encode("utf-8", "surrogateescape")) for part in (*parts[1::2], "")
+    ]
+    return "".join(word for pair in zip(quoted, signs, strict=True) for word in pair)
+
+
+def csh_word(text: str) -> str:
+    """Quote one word for csh and tcsh, in which `!` counts in quotes too. They have no way to write a line's end."""
+    return f"""'{text.replace("'", "'" + chr(92) + "''").replace("!", chr(92) + "!")}'"""
+
+
 def comment(text: str) -> str:
     """Give a text as the rest of a line that a comment has: it ends where the line ends, and holds no escapes."""
     return "".join(char if char.isprintable() else "?" for char in text)

@@ -136,6 +136,17 @@ def decide(left: History, bad: str, tried: Mapping[str, Verdict]) -> Answer:
     return Answer(suspects=(*skipped, bad)) if skipped else Answer(culprit=bad)
 
 
+def untried_end(good: str, bad: str, tried: Mapping[str, Verdict]) -> str:
+    """Give the end that has to be tried before anybody is named; empty where the command was seen to work and to fail.
+
+    One that fails with every commit, or with none, would name one at an end all the same.
+    """
+    for rev, verdict in ((good, "good"), (bad, "bad")):
+        if verdict not in tried.values() and rev not in tried:
+            return rev
+    return ""
+
+
 def _count_before(left: History, untried: Container[str]) -> dict[str, int]:
     """Count for each untried commit those before it.
 

@@ -119,6 +119,7 @@ Verify = Annotated[
 ]
 Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME|FILE")]
+Shell = Annotated[str, _choice("--shell", "Whose language; csh is tcsh's too.", "sh", "fish", "csh")]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
 OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
 SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]

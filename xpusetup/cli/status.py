@@ -51,6 +51,7 @@ def env(
     closure: Annotated[
         bool, typer.Option("--closure", help="List the libraries that it loads, and whose they are.")
     ] = False,
+    shell: options.Shell = "",
     told: options.LongOutput,
 ) -> None:
     """Print the variables of the built environment, for eval; with --build those of a build step."""
@@ -62,7 +63,7 @@ def env(
             return list_libraries(where.find())
         from xpusetup.commands.environment import env as make
 
-        return make(where.find(), build=build, say=None if told.quiet else _say)
+        return make(where.find(), build=build, shell=shell, say=None if told.quiet else _say)
 
     told.finish("env --closure" if closure else "env", work)
 

@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,13 @@ if TYPE_CHECKING:
 RECORD = ".xpusetup-adopt.json"
 """What was there before, in the project's folder: with it all is taken back."""
 PROJECT = "pyproject.toml"
+LOCK = "uv.lock"
 REQUIREMENTS = "requirements*.txt"
+OTHERS = {"poetry.lock": "Poetry", "pdm.lock": "PDM", "Pipfile.lock": "Pipenv", "pixi.lock": "pixi"}
+"""Who heeds neither uv's overrides nor pip's settings, by the file that each leaves in a project."""
 VENVS = (".venv", "venv")
+ENVIRONMENTS = ("pyvenv.cfg", "conda-meta")
+"""What tells an environment from a system's own Python, whose pip.conf holds for more than a project."""
 PRIVATE = 0o600
 """The record repeats files that may hold the password of an index."""
 BOM = "\ufeff"
@@ -50,6 +56,7 @@ class FileChange:
 class Adopted:
     """What makes a project keep its torch. `kept` stays in its version, `never` must not come beside it.
 
+    The second line of one of the `notes` is the command that it tells of.
     `written`: the files are as the diffs say; `undone`: it was taken back. `apply` is the command that writes it.
     """
 
@@ -99,18 +106,24 @@ def look(folder: str, where: Where) -> Adoption:
     Raises UsageError where there is no project, NotReadyError without a torch.
     """
     place = _project(folder)
+    _hold_root(place, where)
     environment, by = _environment(place, where)
     own = _own_environment(place)
     outside = own is not None and own != environment and _sees(own, environment)
     keeping = keep_torch(_installed(environment), lambda path: Path(path).is_file(), outside=outside)
     before = {path: text for path, (text, _) in _taken_back(place).items()}
+    before |= _without_lost(own or environment, place, before)
     texts = dict(_edits(place, keeping, own or environment, before))
     if not texts:
         fix = f"name a project: {_line(where, Path('DIR'))}"
         raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix=fix)
     saved = [Saved(_name_in(place, path), _text(path, before), text) for path, text in texts.items()]
     record, told = Record(str(environment), keeping, saved), f"{environment} ({by})"
-    notes = [*_notes(keeping, own, environment), *_refusals(texts, keeping)]
+    notes = [
+        *_notes(keeping, own, environment),
+        *_refusals(texts, keeping),
+        *_unheeded(place, own or environment, keeping),
+    ]
     return _adoption(place, {**before, **texts}, record, told, notes, _line(where, place))
 
 
@@ -185,6 +198,20 @@ def _undo(place: Path) -> str:
     return f"xpusetup adopt {shlex.quote(str(place))} --undo"
 
 
+def _hold_root(place: Path, where: Where) -> None:
+    """Raise UsageError for a member of a workspace of uv: of its overrides uv heeds none."""
+    if (place / PROJECT).is_file():
+        for root in place.parents:
+            text = files.read_text(root / PROJECT) or ""
+            if "workspace" in text and uv.holds_member(text, str(place), partial(_folders, root)):
+                told = f"{place} is a member of the workspace {root}, and uv heeds the overrides of that alone"
+                raise UsageError(told, fix=_line(where, root))
+
+
+def _folders(root: Path, pattern: str) -> set[str]:
+    return {str(path) for path in root.glob(pattern.removeprefix("./"))}
+
+
 def _line(where: Where, place: Path) -> str:
     """Give the command that was asked."""
     named = {"into": where.into, "profile": where.profile, "root": where.root, "name": where.name}
@@ -248,10 +275,10 @@ def _notes(keeping: Keeping, own: Path | None, environment: Path) -> list[str]:
         told = "no wheel of this torch is left, and uv sync takes it out: use uv sync --inexact"
         return [f"{told}; uv run and uv add leave it"]
     python = shlex.quote(str(environment / "bin/python"))
-    made = f"uv venv --clear --system-site-packages --python {python}"
+    made = f":\nuv venv --clear --system-site-packages --python {python}"
     if (environment / "pyvenv.cfg").exists():  # of a venv the interpreter below it is seen alone
-        made = f"export UV_PROJECT_ENVIRONMENT={shlex.quote(str(environment))}, and uv sync --inexact"
-    return [f"the project's environment has to be or to see {environment}: {made}"]
+        made = f", and uv sync is uv sync --inexact:\nexport UV_PROJECT_ENVIRONMENT={shlex.quote(str(environment))}"
+    return [f"the project's environment has to be or to see {environment}{made}"]
 
 
 # The files: what each becomes, and what each was.
@@ -268,11 +295,22 @@ def _edits(
         yield path, _behind_bom(_text(path, before) or "", lambda rest: pip.adopt_requirements(rest, keeping))
     constraints, settings = place / pip.CONSTRAINTS, environment / "pip.conf"
     told = _text(settings, before) or ""
-    ours = (environment / "pyvenv.cfg").exists() and pip.CONSTRAINTS not in told
+    ours = any((environment / mark).exists() for mark in ENVIRONMENTS) and pip.CONSTRAINTS not in told
     if ours or requirements:
         yield constraints, pip.render_constraints(keeping)
     if ours:
-        yield settings, pip.adopt_settings(told, str(constraints), _in_force(told))
+        yield settings, pip.adopt_settings(told, str(constraints), _in_force(told), str(settings))
+
+
+def _without_lost(environment: Path, place: Path, before: dict[Path, str | None]) -> dict[Path, str | None]:
+    """Give pip.conf without a file of constraints that is gone, or is ours: `git clean` takes that and our record."""
+    settings = environment / "pip.conf"
+    told = _text(settings, before) or ""
+    word = pip.find_ours(told)
+    path = Path(pip.path_of(word))
+    if word == pip.CONSTRAINTS or (path.is_file() and path != place / pip.CONSTRAINTS):
+        return {}
+    return {settings: pip.leave_settings(told, word, "", pip.render_settings(word)) or None}
 
 
 def _behind_bom(text: str, change: Callable[[str], str]) -> str:
@@ -287,12 +325,43 @@ def _name_in(place: Path, path: Path) -> str:
 
 
 def _refusals(texts: dict[Path, str], keeping: Keeping) -> list[str]:
-    """Say what of the project's own requirements pip refuses from now on."""
-    return [
-        f"{path.name} asks for {', '.join(refused)}, which pip will refuse beside this torch: change it there"
-        for path, text in texts.items()
-        if path.match(REQUIREMENTS) and (refused := pip.find_refused(text, keeping))
+    """Say what of the project's own requirements pip or uv refuses from now on."""
+    found = [
+        *(
+            (path, "asks for", "pip", pip.find_refused(text, keeping))
+            for path, text in texts.items()
+            if path.match(REQUIREMENTS)
+        ),
+        *(
+            (path, "constrains", "uv", uv.find_refused(text.removeprefix(BOM), keeping))
+            for path, text in texts.items()
+            if path.name == PROJECT
+        ),
     ]
+    return [
+        f"{path.name} {does} {', '.join(refused)}, which {tool} will refuse beside this torch: change it there"
+        for path, does, tool, refused in found
+        if refused
+    ]
+
+
+def _unheeded(place: Path, environment: Path, keeping: Keeping) -> Iterator[str]:
+    """Say which settings and files would replace the torch all the same, and the command that mends it."""
+    constraints, torch = str(place / pip.CONSTRAINTS), keeping.keeps[0].version
+    if (told := variable("PIP_CONSTRAINT")) and constraints not in told:
+        both = shlex.quote(f"{told} {pip.name_in_settings(constraints)}")
+        yield f"where PIP_CONSTRAINT is set pip heeds no other; for this shell:\nexport PIP_CONSTRAINT={both}"
+    by_uv = "\nuv = " in (files.read_text(environment / "pyvenv.cfg") or "")
+    hidden = (place / "uv.toml").is_file() or not (place / PROJECT).is_file()
+    if by_uv and hidden and constraints not in (told := variable("UV_CONSTRAINT")):
+        both = shlex.quote(f"{told} {pip.name_in_settings(constraints)}".strip())
+        yield f"uv pip heeds none of this here; for this shell:\nexport UV_CONSTRAINT={both}"
+    for name in (name for name in OTHERS if (place / name).is_file()):
+        yield f"{OTHERS[name]}, whose {name} is here, heeds none of this: what it installs can replace torch"
+    locked = uv.find_locked(files.read_text(place / LOCK) or "", "torch")
+    if locked and locked != {torch}:
+        told = f"{LOCK} has torch {', '.join(sorted(locked))}, which uv sync --frozen and uv run --frozen would install"
+        yield f"{told}; to write it anew:\nuv lock --project {shlex.quote(str(place))}"
 
 
 def _text(path: Path, before: dict[Path, str | None]) -> str | None:
@@ -340,7 +409,7 @@ def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:
     if path.name == pip.CONSTRAINTS:
         return one.before
     if path.name == "pip.conf":
-        return pip.leave_settings(now, pip.find_ours(one.after))
+        return pip.leave_settings(now, pip.find_ours(one.after), one.before or "", one.after)
     return _behind_bom(now, pip.leave_requirements)
 
 

@@ -22,16 +22,18 @@ from xpusetup.config.request import COMMIT, choose, names_to_ask, render_request
 from xpusetup.config.settings import make_network
 from xpusetup.plan.install import BUILD
 from xpusetup.plan.lanes import lane_of
-from xpusetup.run.lock import hold_lock
+from xpusetup.run.lock import find_orphans, hold_lock
 from xpusetup.run.prepare import asking_words, preview
 from xpusetup.run.root import open_root
+from xpusetup.run.step_process import end_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.environment import now, variables
 from xpusetup.system.git import list_refs, read_files
-from xpusetup.system.process import run_logged
+from xpusetup.system.process import TRIAL, run_logged
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from xpusetup.base.model import Step
     from xpusetup.commands.explain import StepFailure
@@ -220,7 +222,7 @@ class BisectRun:
         """Run the command and give its verdict in a trial. Raises WorkFailedError for none."""
         log = self.notebook.path.parent.parent / f"logs/bisect.{name[:SHOWN] if COMMIT.fullmatch(name) else name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        code = run_logged(self.hunt.command, env=env, log=log)
+        code = run_logged(self.hunt.command, env=env, log=log, root=log.parent.parent)
         verdict = search.judge(code)
         if verdict is None:
             told = "it cannot be started there" if code in search.UNSTARTED else f"what it said: {log}"
@@ -250,13 +252,17 @@ def _hold_commit(rev: str, failure: StepFailure, step: Step) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """The commits of one repository that are searched; of a source inside the component `within` a commit of that."""
+    """The commits of one repository that are searched; of a source inside the component `within` a commit of that.
+
+    `seen`: that the command works with the good one and fails with the bad one was seen otherwise.
+    """
 
     name: str
     address: str
     good: str
     bad: str
     within: str = ""
+    seen: bool = False
 
     @property
     def kept(self) -> str:
@@ -313,11 +319,12 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     request = replace(request, verify="off", only=(*find_needed(base.profile.components, only), *only))
     open_root(root)
     with hold_lock(root / "results/bisect.lock", lambda text: options.observe(note(text))):
+        _end_outlived(root, options)
         notebook = Notebook(root / "results/bisect.json", _asked(base, own, request, hunt))
         bench = BisectRun(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
         wheels = search_nightlies(base, bench) if by_wheels else None
         good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
-        line = Line(name=part.name, address=part.repo, good=good, bad=bad)
+        line = Line(name=part.name, address=part.repo, good=good, bad=bad, seen=by_wheels)
         answer = _search(bench, line)
         inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
         found = _sum_up(base, bench, _describe(bench, line, answer), inside)
@@ -326,6 +333,13 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
         nightlies = NightlySearch(good=wheels.good.rev, bad=wheels.bad.rev, index=wheels.index, trials=tried)
         found = replace(found, nightlies=nightlies)
     return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
+
+
+def _end_outlived(root: Path, options: BuildOptions) -> None:
+    """End the command of a search that was killed: nobody waits for its verdict, and its environment is built anew."""
+    if found := list(find_orphans(root, TRIAL)):
+        options.observe(note(f"ending the command of a search that was killed (process {found[0]})"))
+        end_trees(found)
 
 
 def _asked(base: Workspace, where: Where, request: Request, hunt: Hunt) -> dict[str, Any]:
@@ -359,10 +373,13 @@ def _search(bench: BisectRun, line: Line) -> search.Answer:
         goods, bad = _bounds(bench, graph, line, tried)
         left = graph.between(bad, goods)
         answer = search.decide(left, bad, tried)
-        if not answer.next:
+        rev = answer.next or ("" if line.seen else search.untried_end(line.good, line.bad, tried))
+        if not rev:
             return answer
-        bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
-        trial = _try_commit(bench, line, answer.next)
+        asked = "worked" if rev == line.good else "failed"
+        told = f"{len(left)} commits left" if answer.next else f"the command {asked} with no commit so far"
+        bench.say(f"{line.name}: {told}, {rev[:SHOWN]} is tried")
+        trial = _try_commit(bench, line, rev)
         bench.notebook.add(line.kept, trial)
         bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")
 
@@ -401,8 +418,10 @@ def _bounds(
     """
     for rev, called in ((line.good, "good"), (line.bad, "bad")):
         if tried.get(rev, "skip") not in {"skip", called}:
-            fix = f"name another, or try all anew: rm {shlex.quote(str(bench.notebook.path))}"
-            raise UsageError(f"{rev[:SHOWN]} of {line.name} is {tried[rev]}: it was tried before", fix=fix)
+            again = f"rm {shlex.quote(str(bench.notebook.path))}"
+            fix = f"look at what it says, name another commit (--{called} REF), or try all anew: {again}"
+            does = "works" if called == "bad" else "fails"
+            raise UsageError(f"the command {does} with {rev[:SHOWN]} of {line.name}, which is called {called}", fix=fix)
     return search.bounds(line.good, line.bad, tried, graph.precedes)
 
 
@@ -421,7 +440,7 @@ def _look_inside(bench: BisectRun, line: Line, culprit: str) -> CommitSearch | N
         old, new = (_pin(bench, item, rev) for rev in (parent, culprit))
         if not (old and new) or old == new:
             continue
-        inner = Line(name=item.name, address=item.repo, good=old, bad=new, within=culprit)
+        inner = Line(name=item.name, address=item.repo, good=old, bad=new, within=culprit, seen=True)
         bench.say(f"{culprit[:SHOWN]} moves {item.name} from {old[:SHOWN]} to {new[:SHOWN]}: does the old one work?")
         trial = bench.notebook.find(inner.kept, old) or _try_commit(bench, inner, old)
         bench.notebook.add(inner.kept, trial)

@@ -31,7 +31,7 @@ from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
-from xpusetup.system.process import run_process
+from xpusetup.system.process import calling_language, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.runner import Outcome
     from xpusetup.run.workspace import Workspace
+    from xpusetup.system.process import Language
 
 
 # What of a build or an installation is of unverified origin, with the hashes that it is held to.
@@ -201,14 +202,22 @@ def venv_of(prepared: Prepared) -> Path:
 def _use(workspace: Workspace, prepared: Prepared) -> str:
     """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
 
-    Environments of conda have no script for that, others may have none.
+    It is in the words of the shell that this was called from. Environments of conda have no script.
     """
-    kit, venv = prepared.plan.target.toolkit, venv_of(prepared)
+    kit, venv, language = prepared.plan.target.toolkit, venv_of(prepared), calling_language()
     if kit is not None and kit.at_run_time:
-        return f'eval "$(xpusetup env {workspace.options})"'
-    if (venv / "bin/activate").exists():
-        return f"source {venv}/bin/activate"
+        return evaluate(workspace.options, language)
+    script = venv / "bin" / {"sh": "activate", "fish": "activate.fish", "csh": "activate.csh"}[language]
+    if script.exists():
+        return f"source {script}"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
+
+
+def evaluate(options: str, language: Language) -> str:
+    """Give the command that sets the variables of an environment in a shell of this language."""
+    words = f"xpusetup env {options}".rstrip()
+    own = {"fish": f"{words} --shell fish | source", "csh": f'eval "`{words} --shell csh`"'}
+    return own.get(language, f'eval "$({words})"')
 
 
 def describe_proof(root: Root) -> ProofSummary:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
+from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import Built, find_built, identify
 from xpusetup.config.settings import make_network
@@ -15,8 +16,8 @@ from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
-from xpusetup.system.environment import exec_command, now, variable, variables
-from xpusetup.system.process import run_attached
+from xpusetup.system.environment import cannot_start, exec_command, now, variable, variables
+from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,19 +31,38 @@ SIGNALS = 128
 
 @dataclass(frozen=True)
 class ShellEnvironment:
-    """What a shell sets and unsets."""
+    """What a shell sets and unsets. `shell` is the language that it is printed in."""
 
     set_: dict[str, str]
     unset: list[str]
+    shell: Language = "sh"
 
 
-def env(where: Where, *, build: bool, say: Say | None = None) -> Result[ShellEnvironment]:
-    """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
-    workspace = open_built(where)
+def env(where: Where, *, build: bool, shell: str = "", say: Say | None = None) -> Result[ShellEnvironment]:
+    """Give what to set for using the result, or what a build step sees, and say whose where none was named.
+
+    Raises UsageError for what csh has no words for.
+    """
+    language, workspace = _language(shell), open_built(where)
     _say_whose(workspace, say)
+    if say is not None and not shell and (here := calling_language()) != language:
+        say(f"this is the language of sh; for this shell: {evaluate(workspace.options, here)}")
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
-    return Result("env", ShellEnvironment({**change.sets, **network}, list(change.unsets)))
+    sets = {**change.sets, **network}
+    odd = [name for name, value in sets.items() if not value.isprintable()]
+    if language == "csh" and odd:
+        message = f"csh has no words for what {odd[0]} holds"
+        raise UsageError(message, fix=f"begin a shell in it: xpusetup run {workspace.options} -- tcsh")
+    return Result("env", ShellEnvironment(sets, list(change.unsets), language))
+
+
+def _language(shell: str) -> Language:
+    """Give the language of a shell, by its name or path; none named: sh. Raises UsageError."""
+    found = SHELLS.get(shell.rpartition("/")[2] or "sh")
+    if found is None:
+        raise UsageError(f"the language of {shell!r} is not known here", fix="name one: --shell sh, fish or csh")
+    return found
 
 
 @dataclass(frozen=True)
@@ -135,9 +155,10 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     """Run a command in the built environment, and tell how it ended: with its own exit code."""
     workspace, environment = _ready(where, command)
     began = now()
-    code = run_attached(command, quiet=True, env=environment)
-    if code is None:
-        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
+    try:
+        code = run_attached(command, quiet=True, env=environment)
+    except OSError as error:
+        raise cannot_start(command, error) from error
     took = round(now() - began, 3)
     done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
     return Result("run", done, code=code if code >= 0 else SIGNALS - code)

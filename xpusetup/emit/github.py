@@ -67,6 +67,8 @@ def _published(profile: Profile) -> tuple[str, ...]:
 
 
 INSTALL = 'exec "$0" -m pip install --no-deps --no-index --force-reinstall "$1"/*.whl'
+OWN_BUILD = 'mkdir -p "$0" && printf "[build]\\nbuild_base = %s/build\\n" "${0//%/%%}" >"$0/setup.cfg"'
+"""setuptools compiles into the tree, where it would take what was compiled against another torch for its own."""
 
 
 def make_extension(cell: Cell, module: str, *, up: str) -> Step:
@@ -76,20 +78,24 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
     """
     layout, target = cell.plan.layout, cell.plan.target
     pip = (layout.python, "-m", "pip", "--disable-pip-version-check")
-    dist = f"{ROOT}/dist"
+    dist, work, tree = f"{ROOT}/dist", f"{ROOT}/extension", f"{ROOT}/{up}"
+    needs = (layout.python, f"{layout.helpers}/install_suite_needs.py")
     published = any(step.id == INSTALL_STEP for step in cell.plan.steps)
     return Step(
         id="extension.build",
         title=f"{module}, from where it lies",
         run=(
-            ("rm", "-rf", dist),
+            ("rm", "-rf", dist, work),
+            ("bash", "-c", OWN_BUILD, work),
             *((_tools(cell),) if published and "tools" in requirements_of(cell.profile) else ()),
-            (*pip, "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", dist, f"{ROOT}/{up}"),
+            (*needs, "--build-of", tree),
+            (*pip, "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", dist, tree),
             ("bash", "-c", INSTALL, layout.python, dist),
+            (*needs, "--wheels", dist),
             (layout.python, "-I", "-c", f"import {module}"),
         ),
-        env=(("CC", target.cc), ("CXX", target.cxx)),
-        needs=(*(("network",) if published else ()), "compiler", *(("toolkit",) if target.toolkit else ())),
+        env=(("CC", target.cc), ("CXX", target.cxx), ("DIST_EXTRA_CONFIG", f"{work}/setup.cfg")),
+        needs=("network", "compiler", *(("toolkit",) if target.toolkit else ())),
         after=("guard",),
         locks=("venv",),
         makes=(f"{dist}/*.whl",),
@@ -108,6 +114,8 @@ FOLDER = ".github/xpusetup/"
 WORKFLOW = ".github/workflows/xpusetup.yml"
 HOSTED = "ubuntu-24.04"
 MADE = ("venv", "src", "wheels", "published", "stamps", "inputs", "results", "logs", "launcher", "wheelhouse", "dist")
+BESIDE = ("origins", "build-path", "extension", "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS")
+"""What else lies in a build's folder when it has run."""
 KEPT = "!*"
 """What the repository's own .gitignore leaves out, as that of Python projects `env/` and `lib/`, belongs to a build."""
 AS_IT_IS = "* -text -filter linguist-generated\n"
@@ -132,7 +140,7 @@ class Runners:
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
-    left = (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS")
+    left = (*MADE, *BESIDE)
     ignored = "".join(f"{line}\n" for line in (KEPT, "__pycache__/", *(f"/*/{name}" for name in left)))
     needs = [begin(told) for told in say_toolkits(cells)]
     readme = render_template("github/README.md", again=runners.again, needs=needs)

@@ -14,17 +14,13 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import urllib.error
-import urllib.request
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from helperlib.env.pins import hash_file, write_sums
+from helperlib.env.pins import Download, hash_file, write_sums
 from helperlib.output import fail, render_size, whole, write_text
 from make_environment import bundled_pip
 
-TIMEOUT_S = 60
-"""Seconds without a byte."""
 PLACE = "XPUSETUP_ARCHIVES"
 INDEX = "index:"
 """Begins an address, index:NAME/FILE, of which pip's own indexes know where the file lies."""
@@ -93,7 +89,7 @@ def find(url: str, path: Path, wanted: str) -> Path:
             else:
                 print(f"fetching {url}", flush=True)
                 (fetch_by_pip if url.startswith(INDEX) else fetch)(url, draft)
-    except (OSError, urllib.error.URLError) as error:
+    except OSError as error:
         fail(
             f"{url} cannot be fetched: {error}",
             f"fetch it elsewhere, put it into a folder and name that: export {PLACE}=DIR",
@@ -113,12 +109,8 @@ def fetch_by_pip(url: str, draft: Path) -> None:
 
 
 def fetch(url: str, draft: Path) -> None:
-    """Fetch an archive; one that ends before its length is no archive."""
-    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as source, draft.open("wb") as target:  # noqa: S310
-        shutil.copyfileobj(source, target)
-        length = source.headers.get("Content-Length")
-    if length is not None and draft.stat().st_size != int(length):
-        raise OSError(f"it ended after {draft.stat().st_size} of {length} bytes")
+    """Fetch an archive from its address."""
+    Download(url, draft).bring()
 
 
 def hold(archive: Path, wanted: str, record: Path) -> str:

@@ -13,17 +13,15 @@ import os
 import re
 import shutil
 import subprocess
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 from helperlib.env.distributions import find_version
-from helperlib.env.pins import hash_file, write_sums
+from helperlib.env.pins import Download, hash_file, write_sums
 from helperlib.output import fail, whole, write_json
 
 RELEASE = re.compile(r"(?<![\d.])\d+\.\d+(?:\.\d+)*")
 TIMEOUT_S = 60
-"""Seconds without a byte, and for the program to say its release."""
+"""Seconds for the program to say its release."""
 
 
 def main() -> None:
@@ -76,10 +74,9 @@ def fetch(url: str, path: Path) -> None:
     """Fetch a program whole."""
     try:
         with whole(path) as draft:
-            with urllib.request.urlopen(url, timeout=TIMEOUT_S) as source, draft.open("wb") as target:  # noqa: S310
-                shutil.copyfileobj(source, target)
+            Download(url, draft).bring()
             draft.chmod(0o755)
-    except (OSError, urllib.error.URLError) as error:
+    except OSError as error:
         fail(f"{url} cannot be fetched: {error}", f"fetch it elsewhere, and put {path.name} on PATH")
 
 

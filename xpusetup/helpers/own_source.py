@@ -52,8 +52,25 @@ def run(options: argparse.Namespace, git: Git) -> None:
         link(tree, options.link)
     if options.out:
         write_json(options.out, {"tree": str(tree), "rev": rev}, indent=None)
+    lacking = list(find_lacking(tree, git))
     own = f"{count(len(changed), 'file')} changed" if changed else "nothing changed"
-    say_summary(f"your own at {rev[:7]}", own)
+    say_summary(f"your own at {rev[:7]}", own, ", ".join(lacking))
+
+
+def find_lacking(tree: Path, git: Git) -> Iterator[str]:
+    """Say what a tree lacks of its commit, which a compiler would miss later. Raises FetchError where that is all."""
+    if not any(path.name != ".git" for path in tree.iterdir()) and git.ask("-C", str(tree), "ls-tree", "HEAD"):
+        raise FetchError(f"{tree} holds no file of its commit", f"git -C {tree} checkout HEAD -- .")
+    missing = [*_missing(git, tree, [MODULES])] if (tree / MODULES).is_file() else []
+    if missing:
+        words = f"git -C {tree} submodule update --init --recursive"
+        say(f"{tree} lacks what lies in submodules: {', '.join(missing)}. To get it: {words}")
+        yield f"without {count(len(missing), 'submodule')}"
+    sparse = git.ask("-C", str(tree), "config", "core.sparseCheckout")
+    listed = _ask(tree, git, "ls-files", "-t", "--stage") if sparse else ""
+    if left_out := sum(line.startswith(("S 100", "S 120")) for line in listed.splitlines()):
+        say(f"a sparse checkout leaves files out of {tree}. To have all: git -C {tree} sparse-checkout disable")
+        yield f"{count(left_out, 'file')} left out"
 
 
 def read_commit(tree: Path, git: Git) -> str:

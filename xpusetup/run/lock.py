@@ -32,11 +32,11 @@ SESSION = 2
 """The place of a process's session in /proc/N/stat, after its name and state."""
 
 
-def find_orphans(root: Path) -> Iterator[int]:
-    """Give the processes that belong to a step of a root; nobody else may be building there."""
+def find_orphans(root: Path, mark: str = MARK) -> Iterator[int]:
+    """Give the processes that belong to a step of a root, or to what another mark names; nobody else may work there."""
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended, or is someone else's
-            prefix = os.fsencode(f"{MARK}={root} ")
+            prefix = os.fsencode(f"{mark}={root} ")
             found = (each for each in (entry / "environ").read_bytes().split(b"\0") if each.startswith(prefix))
             text = next(found, b"").removeprefix(prefix)
             marked = int(text) if text.isdigit() else None

@@ -19,6 +19,7 @@ from xpusetup.suites.known import Baseline
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.files import cannot_write, package_file
+from xpusetup.system.git import ask_git
 from xpusetup.system.process import follow_process, run_process
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _fetch_new(repo: str, ref: str, folder: Path, env: Mapping[str, str]) -> Non
 
 
 def _git(words: Sequence[str], repo: str, ref: str, env: Mapping[str, str]) -> str:
-    said = run_process(("git", *words), seconds=FETCH, env={**env, "GIT_TERMINAL_PROMPT": "0"})
+    said = ask_git(env, *words, seconds=FETCH)
     if said.code != 0:
         why = (said.err.strip() or said.why).splitlines()[-1:]
         raise NotReadyError(

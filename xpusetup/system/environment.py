@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -13,6 +15,10 @@ from xpusetup.base.text import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+ELF = b"\x7fELF"
+"""How programs that a compiler made begin."""
 
 
 def now() -> float:
@@ -78,11 +84,23 @@ def short_path(path: str) -> str:
 
 
 def exec_command(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this program by a command. Raises UsageError where there is no such command."""
+    """Replace this program by a command. Raises UsageError where it cannot be started."""
     try:
         os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - the user's own command
-    except FileNotFoundError as error:
-        message = f"there is no command {command[0]!r} in the built environment"
-        raise UsageError(message, fix="look at its spelling") from error
     except OSError as error:
-        raise UsageError(f"{command[0]} cannot be started: {error.strerror}", fix="look at its mode") from error
+        raise cannot_start(command, error) from error
+
+
+def cannot_start(command: Sequence[str], error: OSError) -> UsageError:
+    """Say why a command of the user's own cannot be started in a built environment, and what mends it."""
+    name, again = command[0], f"xpusetup run -- bash {shlex.join(command)}"
+    is_file, strange = Path(name).is_file(), f"{name} cannot be started: {error.strerror}"
+    if error.errno == errno.ENOENT and is_file:
+        return UsageError(f"the interpreter that the first line of {name} names is not here", fix="look at that line")
+    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
+        return UsageError(f"there is no command {name!r} in the built environment", fix="look at its spelling")
+    if error.errno == errno.ENOEXEC and not (is_file and Path(name).read_bytes()[:4] == ELF):
+        return UsageError(f"{name} names no interpreter: its first line has no #!", fix=f"name it: {again}")
+    if error.errno == errno.ENOEXEC:
+        return UsageError(strange, fix="it is a program for another kind of machine: take one for this")
+    return UsageError(strange, fix="name a file in it" if Path(name).is_dir() else f"chmod +x {shlex.quote(name)}")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
@@ -18,9 +20,20 @@ if TYPE_CHECKING:
     from xpusetup.system.process import Output
 
 
-QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "",  # empty: neither core.askPass nor SSH_ASKPASS is asked
+    "GCM_INTERACTIVE": "never",
+    "LC_ALL": "C",
+}
+"""Nobody is asked for a password: helperlib/git/process.py has the same for the steps; a test holds them together."""
+SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
+SLOW = {"GIT_HTTP_LOW_SPEED_LIMIT": "100", "GIT_HTTP_LOW_SPEED_TIME": "60"}
+"""Bytes per second below which, for so many seconds, a server counts as dead."""
 TIMEOUT_S = 600
 """Seconds that a server may take over one answer."""
+UNKNOWN = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
+"""What git says where a server wants to know who asks."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +48,9 @@ def read_tree(path: Path) -> Tree | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
-    git = ("git", "--no-optional-locks", "-C", str(path))
-    head = run_process((*git, "rev-parse", "HEAD"), seconds=TIMEOUT_S)
-    changes = run_process(
-        (*git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all"), seconds=TIMEOUT_S
-    )
+    git = ("--no-optional-locks", "-C", str(path))  # a clone without its trees may ask its server
+    head = ask_git({}, *git, "rev-parse", "HEAD")
+    changes = ask_git({}, *git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
     if head.code != 0 or changes.code != 0:
         return None
     return Tree(head.out.strip(), changed=bool(changes.out.strip()))
@@ -54,7 +65,13 @@ def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[s
     found = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, *asked)) if asked else {}
     if any(name in found for name in names):
         return found
-    return _parse_refs(must_git(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
+    every = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, "refs/heads/*", "refs/tags/*"))
+    if not every:  # git takes a page for an old server that has nothing
+        page = f"curl -sL {shlex.quote(f'{repo}/info/refs?service=git-upload-pack')} | head -c 300"
+        told = f"{repo} has no branch and no tag: it is empty, or a web page answers there, as of a login"
+        look = page if repo.startswith("http") else f"git ls-remote {shlex.quote(repo)}"
+        raise NotReadyError(told, fix=f"see what it says: {look}")
+    return every
 
 
 def list_tags(repo: str, pattern: str, env: Mapping[str, str]) -> dict[str, str]:
@@ -109,7 +126,19 @@ def _show(mirror: Sequence[str], repo: str, name: str, env: Mapping[str, str]) -
 
 def ask_git(env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> Output:
     """Run git, which asks nobody and knows no repository but the one that is named; `env` goes before the caller's."""
-    return run_process(("git", *words), seconds=seconds, env={**variables(), **env, **QUIET})
+    asking = {**variables(), **env, **QUIET}
+    own = _own_patience(tuple(asking.items()))
+    patience = {} if "http.lowspeedtime" in own else SLOW
+    ssh = {} if "core.sshcommand" in own else {"GIT_SSH_COMMAND": SSH}
+    return run_process(("git", *words), seconds=seconds, env={**patience, **ssh, **asking})
+
+
+@cache
+def _own_patience(env: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """Give the settings of the caller's git that rule how long a server is waited for."""
+    words = ("git", "--git-dir=/dev/null", "config", "--name-only", "--get-regexp")
+    pattern = r"^(http\.lowspeedtime|core\.sshcommand)$"
+    return frozenset(run_process((*words, pattern), seconds=TIMEOUT_S, env=dict(env)).out.lower().split())
 
 
 def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> str:
@@ -124,6 +153,9 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
 
 def _cannot(what: str, words: str) -> NotReadyError:
     fix = "look at the network, the proxy and the address; a mirror: git config --global url.MIRROR.insteadOf ADDRESS"
+    if any(sign in words for sign in UNKNOWN):
+        asked = f"GIT_TERMINAL_PROMPT=0 git ls-remote {shlex.quote(what)}"
+        fix = f"nobody is asked for a password here; give git a credential helper or a key, until this works: {asked}"
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)
 
 

@@ -92,9 +92,8 @@ def download(address: str, to: Path, say: Callable[[str], None]) -> None:
 
     make_folder(to.parent)
     part = to.with_name(f"{to.name}.part")
-    tries = 0
+    tries, most = 0, _size(part)
     while not to.exists():
-        before = _size(part)
         try:
             _receive(address, part, say)
             part.replace(to)
@@ -102,7 +101,7 @@ def download(address: str, to: Path, say: Callable[[str], None]) -> None:
         except (OSError, EOFError, HTTPException) as error:
             getattr(error, "close", int)()  # an answer of the server is a file as well
             why = _judge(error, address, part)
-            tries = 0 if _size(part) > before else tries + 1
+            tries, most = 0 if _size(part) > most else tries + 1, max(most, _size(part))
             time.sleep(PAUSE * tries)
         if tries == TRIES:
             fix = "look at the network and the proxy; the same command goes on where it was cut off"

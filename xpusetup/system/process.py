@@ -9,14 +9,13 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
 
-NOT_THERE = 127
 SIGNALLED = 128
 ELSEWHERE = {
     *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_IMPLICIT_WORK_TREE"),
@@ -108,29 +107,66 @@ def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable
         return Output(process.returncode, "", errors.read().decode(errors="replace"))
 
 
-def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
-    """Run a command with all it says in a file, and give its exit code as a shell would: 127 where it is not there."""
+TRIAL = "XPUSETUP_TRIAL"
+"""Names the root and the session of a command that a search tries, in what belongs to it: helpers of a build do not."""
+MARKED = f'{TRIAL}="$0 $$" exec "$@"'
+
+
+def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path, root: Path) -> int:
+    """Run a command of a search with all it says in a file, and give its exit code as a shell would.
+
+    What it leaves running ends with it, and with us; a daemon, which makes a session of its own, does not.
+    """
+    command = ("bash", "-c", MARKED, str(root), *argv)
     with log.open("wb") as stream:
-        try:
-            done = subprocess.run(
-                argv, check=False, env=dict(env), stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
-            )
-        except (FileNotFoundError, PermissionError) as error:
-            stream.write(f"{argv[0]}: {error.strerror}\n".encode())
-            return NOT_THERE
-    return done.returncode if done.returncode >= 0 else SIGNALLED - done.returncode
+        process = subprocess.Popen(
+            command,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        code = process.wait()
+    finally:
+        _kill(process)
+    return code if code >= 0 else SIGNALLED - code
 
 
-def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int | None:
-    """Run a command on the caller's terminal and give its exit code; None where it is not there.
+def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int:
+    """Run a command on the caller's terminal and give its exit code. Raises OSError where it cannot be started.
 
     `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
     """
-    try:
-        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env)
-    except (FileNotFoundError, PermissionError):
-        return None
-    return done.returncode
+    return subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env).returncode
+
+
+# The shell that this was called from.
+
+
+Language: TypeAlias = Literal["sh", "fish", "csh"]
+SHELLS: dict[str, Language] = {
+    **dict.fromkeys(("sh", "bash", "zsh", "dash", "ksh"), "sh"),
+    "fish": "fish",
+    **dict.fromkeys(("csh", "tcsh"), "csh"),
+}
+"""The language of each shell, by the name of its program."""
+
+
+def calling_language() -> Language:
+    """Give the language of the nearest shell above this process; that of sh where none is seen."""
+    number = os.getppid()
+    while number > 1:
+        try:
+            text = Path(f"/proc/{number}/stat").read_text(errors="replace")
+        except OSError:
+            break
+        name, _, rest = text.partition("(")[2].rpartition(") ")
+        if (found := SHELLS.get(name.lstrip("-"))) is not None:
+            return found
+        number = int(rest.split()[1])
+    return "sh"
 
 
 # Why something was not seen: what probes write down beside the facts.

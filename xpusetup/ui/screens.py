@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.base.text import bash_on_one_line, hide, hide_all
+from xpusetup.base.text import bash_on_one_line, csh_word, fish_word, hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
 from xpusetup.ui.console import is_command, literal, make_console, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
@@ -61,13 +63,26 @@ def show_error(error: XpuError) -> None:
 
 
 def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what a shell evaluates."""
+    """Print what a shell evaluates, in its language."""
+    unset, export, quote = LANGUAGES[data.shell]
     for name in filter(VARIABLE.fullmatch, data.unset):
-        console.out(f"unset {name}")
+        console.out(unset.format(name))
     for name, value in data.set_.items():
         if VARIABLE.fullmatch(name):
-            quote = shlex.quote if plain(value) == value else bash_on_one_line
-            console.out(f"export {name}={quote(value)}")
+            console.out(export.format(name, quote(value)))
+
+
+def _sh_word(text: str) -> str:
+    kept = plain(text) == text and "\t" not in text  # the console makes blanks of a tab
+    return shlex.quote(text) if kept else bash_on_one_line(text)
+
+
+LANGUAGES: dict[str, tuple[str, str, Callable[[str], str]]] = {
+    "sh": ("unset {}", "export {}={}", _sh_word),
+    "fish": ("set -e {}", "set -gx {} {}", fish_word),
+    "csh": ("unsetenv {};", "setenv {} {};", csh_word),  # its `eval` takes all lines for one
+}
+"""How a shell unsets a variable, exports one, and quotes a word."""
 
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:

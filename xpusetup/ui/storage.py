@@ -235,7 +235,8 @@ def show_adopted(console: Console, data: Adopted, *, verbose: bool) -> None:  # 
         show_changes(console, data)
         console.print(f"   write it:      {escape(data.apply)}", soft_wrap=True)
         return
-    what = "as it was before" if data.undone else f"{' '.join(each.pin for each in data.kept)} stays"
+    back = "ours is taken out" if data.notes else "as it was before"
+    what = back if data.undone else f"{' '.join(each.pin for each in data.kept)} stays"
     console.print(f" [green]✓[/] {escape(data.project)}: {escape(what)}", soft_wrap=True)
     for each in data.changes:
         console.print(f"     {escape(each.path)}", style="dim", soft_wrap=True)
@@ -258,4 +259,7 @@ def show_changes(console: Console, data: Adopted) -> None:
 
 def _show_notes(console: Console, data: Adopted) -> None:
     for note in data.notes:
-        prose(console, "   ", note, first=" [yellow]![/] ")
+        told, _, command = note.partition("\n")
+        prose(console, "   ", told, first=" [yellow]![/] ")
+        if command:
+            console.print(f"   {escape(command)}", soft_wrap=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import configparser
 import importlib.util
+import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -135,15 +137,63 @@ def constraints_in_force(ours: str) -> list[str]:
 
 def write_constraint(ours: str) -> Path:
     """Name our constraint file, and those in force already, in the settings of this environment."""
-    path, value = site_file(), " ".join((*constraints_in_force(ours), ours))
-    settings = read(path)
-    if settings.get("install", "constraint", fallback="") != value:
-        if not settings.has_section("install"):
-            settings.add_section("install")
-        settings.set("install", "constraint", value)
+    path, words = site_file(), [*constraints_in_force(ours), ours]
+    if sorted(read(path).get("install", "constraint", fallback="").split()) != sorted(words):
+        text = with_constraints(path.read_text(encoding="utf-8") if path.exists() else "", words)
         with whole(path) as draft:
-            with draft.open("w", encoding="utf-8") as stream:
-                settings.write(stream)
+            draft.write_text(text, encoding="utf-8")
             if path.exists():
                 draft.chmod(path.stat().st_mode)  # it may hold the password of an index
     return path
+
+
+HEAD = re.compile(r"\s*\[(.+)\]")
+KEY = re.compile(r"\s*constraint\s*[=:]", re.IGNORECASE)
+
+
+def with_constraints(text: str, words: list[str]) -> str:
+    """Give settings whose `[install]` has these constraints: all else stays as it is written, comments too."""
+    lines = [line if line.endswith("\n") else f"{line}\n" for line in text.splitlines(keepends=True)]
+    section, head, key = "", None, None
+    for number, line in enumerate(lines):
+        if found := HEAD.match(line):
+            section = found[1]
+            head = number if section == "install" else head
+        elif section == "install" and KEY.match(line):
+            key = number
+    if key is not None:
+        there = parsed(text).get("install", {}).get("constraint", "").split()
+        lines[key] = " ".join((lines[key].rstrip(), *(word for word in words if word not in there))) + "\n"
+    else:
+        new = [f"constraint = {' '.join(words)}\n"]
+        lines = [*lines, "[install]\n", *new] if head is None else [*lines[: head + 1], *new, *lines[head + 1 :]]
+    edited, wanted = "".join(lines), {**parsed(text)}
+    wanted["install"] = {**wanted.get("install", {}), "constraint": " ".join(words)}
+    return edited if alike(edited, wanted) else rendered(wanted)
+
+
+def parsed(text: str) -> dict[str, dict[str, str]]:
+    """Read settings as pip does. Raises configparser.Error."""
+    settings = configparser.RawConfigParser()
+    settings.read_string(text)
+    return {name: dict(settings.items(name)) for name in settings.sections()}
+
+
+def alike(text: str, wanted: dict[str, dict[str, str]]) -> bool:
+    """Say whether pip reads the same in a text, in whatever order its constraints stand."""
+    try:
+        found = parsed(text)
+    except configparser.Error:
+        return False
+    words = [each.get("install", {}).get("constraint", "").split() for each in (found, wanted)]
+    found.setdefault("install", {})["constraint"] = wanted["install"]["constraint"]
+    return sorted(words[0]) == sorted(words[1]) and found == wanted
+
+
+def rendered(settings: dict[str, dict[str, str]]) -> str:
+    """Write settings anew, without comments: where lines alone do not say what belongs to what."""
+    written = configparser.RawConfigParser()
+    written.read_dict(settings)
+    with io.StringIO() as stream:
+        written.write(stream)
+        return stream.getvalue()

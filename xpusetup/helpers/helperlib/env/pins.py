@@ -1,4 +1,4 @@
-"""Files of requirements with hashes, and what is held to where nobody published a hash.
+"""Files of requirements with hashes, what is held to where nobody published a hash, and large files over bad lines.
 
 Such a distribution is of unverified origin: the hash of its file is written down at first use, below the root in
 `origins/`, one file a pin, as sha256sum writes it. From then on only that file is taken.
@@ -6,15 +6,17 @@ Such a distribution is of unverified origin: the hash of its file is written dow
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import platform
 import re
 import sys
+import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from helperlib.env.distributions import canonical
-from helperlib.output import fail, write_text
+from helperlib.output import fail, render_size, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,3 +114,86 @@ def refuse_other(lines: Iterable[str], pins: Sequence[Pin], record: Path) -> Non
 
 
 OWN = "see which index answers (pip config list; uv reads UV_*); a file of your own: its hash in [hashes] of a profile"
+
+
+# One large file from an address: gone on with where it was cut off, as long as the server names it the same.
+
+
+BLOCK = 1 << 20
+TIMEOUT_S = 60
+"""Seconds without a byte."""
+SLOW_S, SLOW = 60, 100
+"""Seconds in which less than so many bytes a second count as nothing, as for git."""
+TRIES = 5
+PAUSE = 1.0
+"""Seconds; after each try that brought nothing, one more of them."""
+PARTIAL, NOTHING_MORE, SERVER_FAILS = 206, 416, 500
+PASSING = {408, 421, 425, 429}
+"""Answers below 500 that another try may change."""
+LOCAL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EFBIG, errno.EIO}
+"""What this machine answers when it is written to."""
+
+
+@dataclass
+class Download:
+    """A file that comes: its address, where it goes, and what the server calls the version of which that is."""
+
+    url: str
+    draft: Path
+    mark: str = ""
+
+    @property
+    def size(self) -> int:
+        """The bytes that came."""
+        return self.draft.stat().st_size if self.draft.exists() else 0
+
+    def bring(self) -> None:
+        """Fetch it. Raises OSError for what the server refuses, and after several tries in which nothing more came."""
+        from http.client import HTTPException  # noqa: PLC0415 - slow to import, and seldom needed
+
+        tries = most = 0
+        while True:
+            most = max(most, self.size)
+            try:
+                self._receive()
+            except (OSError, HTTPException) as error:
+                code = getattr(error, "code", 0)
+                if code == NOTHING_MORE:
+                    self.draft.unlink(missing_ok=True)
+                tries = 0 if self.size > most else tries + 1
+                refused = 0 < code < SERVER_FAILS and code not in {*PASSING, NOTHING_MORE}
+                if refused or tries == TRIES or getattr(error, "errno", None) in LOCAL:
+                    raise OSError(str(error) or type(error).__name__) from error
+                print(f"{render_size(self.size)} came, and then: {error}; tried again", flush=True)
+                time.sleep(PAUSE * tries)
+            else:
+                return
+
+    def _receive(self) -> None:
+        """Take one answer to its end. Raises OSError where that comes too early, or hardly anything comes."""
+        from urllib.request import Request, urlopen  # noqa: PLC0415 - slow to import, and seldom needed
+
+        there = self.size if self.mark else 0
+        ranged = {"Range": f"bytes={there}-", "If-Range": self.mark} if there else {}
+        with urlopen(Request(self.url, headers=ranged), timeout=TIMEOUT_S) as answer:  # noqa: S310
+            going_on = answer.status == PARTIAL
+            if going_on and not (answer.headers.get("Content-Range") or "").startswith(f"bytes {there}-"):
+                self.mark = ""
+                raise OSError(f"the server went on at another place than byte {there}")
+            tag = answer.headers.get("ETag") or ""
+            self.mark = tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified") or ""
+            self._copy(answer, "ab" if going_on else "wb")
+            length = answer.headers.get("Content-Length")
+        wanted = int(length) + (there if going_on else 0) if length is not None else self.size
+        if self.size != wanted:
+            raise OSError(f"it ended after {self.size} of {wanted} bytes")
+
+    def _copy(self, answer: Any, mode: str) -> None:
+        began, before = time.monotonic(), 0
+        with self.draft.open(mode) as target:
+            for block in iter(lambda: answer.read1(BLOCK), b""):
+                before += target.write(block)
+                if time.monotonic() - began > SLOW_S:
+                    if before < SLOW_S * SLOW:
+                        raise TimeoutError(f"less than {SLOW} bytes a second for {SLOW_S} seconds")
+                    began, before = time.monotonic(), 0

@@ -23,7 +23,6 @@ settle_pip "$ROOT/check"
   "$ROOT"/helpers/requirements/build-9732bc796706.txt --requirements \
   "$ROOT"/helpers/requirements/runtime-8a3732773b0b.txt --record "$ROOT"/origins
 "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl
-own=(dist/*.whl)
-[ "${#own[@]}" -eq 0 ] || "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet "${own[@]}"
+"$ROOT"/check/bin/python "$ROOT"/helpers/install_suite_needs.py --wheels "$ROOT"/dist
 "$ROOT"/check/bin/python "$ROOT"/helpers/verify_device.py --device xpu --compile-backend inductor --collectives \
   xccl --level smoke --out "$ROOT"/results/verify.json

@@ -24,7 +24,6 @@ settle_pip "$ROOT/check"
   --index https://download.pytorch.org/whl/xpu --requirements \
   "$ROOT"/helpers/requirements/published-27705ed8a250.txt --record "$ROOT"/origins --out \
   "$ROOT"/results/check.json
-own=(dist/*.whl)
-[ "${#own[@]}" -eq 0 ] || "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet "${own[@]}"
+"$ROOT"/check/bin/python "$ROOT"/helpers/install_suite_needs.py --wheels "$ROOT"/dist
 "$ROOT"/check/bin/python "$ROOT"/helpers/verify_device.py --device xpu --compile-backend inductor --collectives \
   xccl --level smoke --out "$ROOT"/results/verify.json

@@ -22,7 +22,6 @@ settle_pip "$ROOT/check"
 "$ROOT"/check/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
   "$ROOT"/helpers/requirements/build-3cd2057c95d8.txt --record "$ROOT"/origins
 "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl
-own=(dist/*.whl)
-[ "${#own[@]}" -eq 0 ] || "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet "${own[@]}"
+"$ROOT"/check/bin/python "$ROOT"/helpers/install_suite_needs.py --wheels "$ROOT"/dist
 "$ROOT"/check/bin/python "$ROOT"/helpers/verify_device.py --device cpu --compile-backend inductor --level smoke \
   --out "$ROOT"/results/verify.json

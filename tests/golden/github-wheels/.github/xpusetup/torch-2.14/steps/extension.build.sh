@@ -15,14 +15,19 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export CC=gcc
 export CXX=g++
+export DIST_EXTRA_CONFIG="$ROOT"/extension/setup.cfg
 launch_compilers
 cd "$ROOT"
-run rm -rf "$ROOT"/dist
+run rm -rf "$ROOT"/dist "$ROOT"/extension
+run bash -c 'mkdir -p "$0" && printf "[build]\nbuild_base = %s/build\n" "${0//%/%%}" >"$0/setup.cfg"' \
+  "$ROOT"/extension
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
   "$ROOT"/helpers/requirements/tools-0d26c27f9aad.txt --record "$ROOT"/origins
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_suite_needs.py --build-of "$ROOT"/../../..
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check wheel --no-build-isolation --no-deps --wheel-dir \
   "$ROOT"/dist "$ROOT"/../../..
 run bash -c 'exec "$0" -m pip install --no-deps --no-index --force-reinstall "$1"/*.whl' "$ROOT"/venv/bin/python \
   "$ROOT"/dist
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_suite_needs.py --wheels "$ROOT"/dist
 run "$ROOT"/venv/bin/python -I -c 'import acme'
 finish
