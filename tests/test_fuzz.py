@@ -61,6 +61,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         patch.setenv("XPUSETUP_ROOT", str(folder / "roots"))
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))  # what is kept on this machine is none of ours
         make_root(open_workspace(Where(profile="sim")))
         (folder / "roots/sim/src/simxpu").mkdir(parents=True)
         yield folder
