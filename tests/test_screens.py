@@ -94,6 +94,7 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("plan-not-ready", replace(screens.PLAN, missing=["oneapi.compiler", "cc.gcc"]), False),
     ("profiles-lock", screens.LOCKED, False),
     ("profiles-lock-file", replace(screens.LOCKED, file="mine.toml", notes=[]), False),
+    ("profiles-lock-hashes", replace(screens.LOCKED, file="mine.toml", revs={}, components=[]), False),
     ("profiles-new", screens.NEW_PROFILE, False),
     ("profiles-trust", screens.TRUSTED, False),
     ("plan-locked", replace(screens.PLAN, notes=screens.LOCKED.notes), False),

@@ -185,6 +185,11 @@ def bash_on_one_line(text: str) -> str:
     return shlex.quote(text) if text.isprintable() else f"$'{_escape(text, chr(39), octal=True)}'"
 
 
+def command_on_one_line(argv: Iterable[str]) -> str:
+    """Quote a command for people to copy: it stays one line, whatever its words hold."""
+    return " ".join(map(bash_on_one_line, argv))
+
+
 def comment(text: str) -> str:
     """Give a text as the rest of a line that a comment has: it ends where the line ends, and holds no escapes."""
     return "".join(char if char.isprintable() else "?" for char in text)

@@ -39,7 +39,7 @@ from xpusetup.config.upstream import (
     read_torch_wheel,
     read_tree,
 )
-from xpusetup.run.tables import shipped
+from xpusetup.run.tables import file_as_profile, shipped
 from xpusetup.run.workspace import load_settings
 from xpusetup.system import files
 from xpusetup.system.environment import today, variables
@@ -107,7 +107,7 @@ def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Resul
     told = NewRelease(
         profile=made.profile.name,
         from_=base.name,
-        file=str(file),
+        file=file_as_profile(str(file)),
         release=_source(made.profile, "torch").version,
         pins=list(made.pins),
         unconfirmed=[pin.pin for pin in made.pins if pin.confidence != "confirmed"],

@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion
 
 from xpusetup.base.document import UnfitError, key_of, read_as
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest, without_credentials
+from xpusetup.base.text import command_on_one_line, nearest, without_credentials
 from xpusetup.base.values import Table, TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
 from xpusetup.config.request import read_patch
@@ -114,7 +114,7 @@ def _parse_profile(text: str, origin: str) -> Profile:
         profile = read_as(Profile, data)
     except TomlError as error:
         raise UsageError(
-            f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
+            f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check_again(origin)}"
         ) from error
     except UnfitError as error:
         raise _refuse(origin, text, [*describe(error, Profile, data), *_find_between(data)]) from error
@@ -151,7 +151,11 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
 
 def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:
     said = "\n".join(with_lines(origin, text, lines))
-    return UsageError(said, fix=f"mend the file, then: xpusetup profiles check {origin}")
+    return UsageError(said, fix=f"mend the file, then: {_check_again(origin)}")
+
+
+def _check_again(origin: str) -> str:
+    return command_on_one_line(("xpusetup", "profiles", "check", origin))
 
 
 # The lines of a file on which its values begin. The reader of TOML does not tell them: so it reads the beginning of

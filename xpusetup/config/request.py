@@ -28,6 +28,7 @@ ABBREVIATED = re.compile(r"[0-9a-f]{7,39}")
 PULL = re.compile(r"(?:#|pr/|pull/)(\d+)(?:/head)?", re.IGNORECASE)
 RELEASE = re.compile(r"v?(\d+(?:\.\d+)+)(?:-?rc(\d+))?")
 PLAIN = re.compile(r"[A-Za-z0-9._/#+@-]+")
+PART = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def unsure(profile: Profile) -> dict[str, str]:
@@ -57,7 +58,7 @@ def parse_revs(texts: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, equals, ref = text.partition("=")
-        if not equals or not name or PLAIN.fullmatch(ref) is None or ref.startswith("-"):
+        if not equals or PART.fullmatch(name) is None or PLAIN.fullmatch(ref) is None or ref.startswith("-"):
             raise UsageError(
                 f"--rev {text!r} is not COMPONENT=REF", fix="as in: --rev torch=main, --rev torch=pr/12345"
             )

@@ -173,6 +173,15 @@ def load_profile(name: str) -> Profile:
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 
+def profile_text(name: str) -> str:
+    """Give the text of a profile that can be copied, by its name or its file. Raises UsageError, also for a stack."""
+    text = _read_profile(name, Path(name) if is_path(name) else _shipped_file(name))
+    if is_stack(text):
+        fix = "copy its file, or name a profile: --from torch-2.14"
+        raise UsageError(f"{name} is a stack, and no profile", fix=fix)
+    return text
+
+
 def _shipped_file(name: str) -> Path:
     folder = "stacks" if name in stack_names() else "profiles"
     return files.package_file(folder) / f"{name}.toml"
@@ -220,7 +229,13 @@ def _with_device(profile: Profile, path: Path) -> Profile:
 
 
 def is_path(name: str) -> bool:
+    """Say whether `--profile` takes a word for a file, and not for a name."""
     return name.endswith(".toml") or "/" in name
+
+
+def file_as_profile(path: str) -> str:
+    """Give the path of a file so that `--profile` takes it for one, and for no name or option: ./mine for mine."""
+    return path if is_path(path) and not path.startswith("-") else f"./{path}"
 
 
 @cache

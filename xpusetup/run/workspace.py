@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -20,7 +21,7 @@ from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_p
 from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, variable
-from xpusetup.system.files import check_folder, note_place
+from xpusetup.system.files import check_folder, note_place, plain_folder
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
 if TYPE_CHECKING:
@@ -348,14 +349,14 @@ def settings_files() -> tuple[Path, ...]:
 
 
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
-    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
+    """Give the name of a profile's root: its own, or for a file its stem in plain letters and a short hash of its path.
 
     Revisions that were asked for are part of it, so that an experiment does not replace the build of a release. A
     `plain` one holds no dot, because of which a release would not build there.
     """
     added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
     path = Path(name).resolve()
-    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if is_path(name) else name
+    own = f"{plain_folder(path.stem)}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}" if is_path(name) else name
     return plain_name(f"{own}{added}") if plain else f"{own}{added}"
 
 

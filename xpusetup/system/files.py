@@ -247,12 +247,21 @@ def unforeseen(error: OSError) -> XpuError:
     return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
 
 
+def _is_odd(char: str) -> bool:
+    return char.isspace() or not char.isprintable() or char in ":;'\"`\\$&|<>()[]{}*?!#@"
+
+
+def plain_folder(name: str) -> str:
+    """Give the name of a folder with a dash for each character that `check_folder` refuses."""
+    return "".join("-" if _is_odd(char) else char for char in name)
+
+
 def check_folder(path: Path, *, there: bool = False) -> Path:
     """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold.
 
     What is `there` already has to go to another one first.
     """
-    if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
+    if odd := sorted(set(filter(_is_odd, str(path)))):
         raise UsageError(
             f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
             fix=f"{'move it to a plainer one, and name that' if there else 'choose a plainer one'}: {how_chosen(path)}",
