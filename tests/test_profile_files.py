@@ -20,6 +20,7 @@ from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.profiles import check_profile, lock, make_schema, new_file, new_profile, show_profile
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import render_profile
+from xpusetup.config.profile import SourceComponent
 from xpusetup.run.tables import load_profile, profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
@@ -215,6 +216,19 @@ def test_each_error_names_its_line() -> None:
 def test_what_is_no_toml_names_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"mine.toml is not TOML: {said}")):
         parse_profile(text, "mine.toml")
+
+
+def test_a_repository_below_home_is_found_there(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(here / "home"))
+    vendored = (
+        '\n[[components.vendored]]\nname = "lib"\npath = "lib"\nrepo = "~/lib"\n'
+        f'rev = "{"a" * 40}"\nsource = "me"\nconfidence = "likely"\n'
+    )
+    text = package_text("profiles/sim.toml").replace("package:simxpu", "~/tree") + vendored
+    Path("mine.toml").write_text(text)
+    part = load_profile("mine.toml").components[-1]
+    assert isinstance(part, SourceComponent)
+    assert [part.repo, part.vendored[0].repo] == [f"{here}/home/tree", f"{here}/home/lib"]
 
 
 def test_a_mark_before_the_first_line_is_none_of_it() -> None:

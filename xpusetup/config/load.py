@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from contextlib import suppress
 from dataclasses import replace
@@ -64,6 +65,27 @@ def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
         return patch
     path = folder.absolute() / Path(patch.file).expanduser()
     return replace(patch, text=read_patch(path, "name it from the folder of the profile"))
+
+
+def expand_home(profile: Profile) -> Profile:
+    """Give a profile whose repositories below ~ are named from / on, for git itself takes ~ for a name."""
+    parts = [_expand(part) for part in profile.components]
+    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
+    return profile if unchanged else replace(profile, components=parts)
+
+
+def _expand(part: Component) -> Component:
+    if isinstance(part, WheelComponent) and part.from_source:
+        source = _expand_source(part.from_source)
+        return part if source is part.from_source else replace(part, from_source=source)
+    return _expand_source(part) if isinstance(part, SourceComponent) else part
+
+
+def _expand_source(part: SourceComponent) -> SourceComponent:
+    if not any(repo.startswith("~/") for repo in (part.repo, *(item.repo for item in part.vendored))):
+        return part
+    vendored = [replace(item, repo=os.path.expanduser(item.repo)) for item in part.vendored]  # noqa: PTH111 - no path yet
+    return replace(part, repo=os.path.expanduser(part.repo), vendored=vendored)  # noqa: PTH111 - same
 
 
 # From the text of a profile to a Profile, or to every error of the file at once.

@@ -13,7 +13,7 @@ from packaging.version import Version
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest
 from xpusetup.config.hashes import FILE, with_known
-from xpusetup.config.load import is_stack, parse_profile, read_patches
+from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
 from xpusetup.system import files
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def load_profile(name: str) -> Profile:
     text = _read_profile(name, path)
     origin = name if is_path(name) else f"{name}.toml"
     made = _load_stack(text, origin) if is_stack(text) else parse_profile(text, origin)
-    profile = with_known(made, _known_hashes())
+    profile = with_known(expand_home(made), _known_hashes())
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 
