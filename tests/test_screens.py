@@ -88,6 +88,8 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("explain-nothing", replace(screens.UNEXPLAINED, first_error_line=None), True),
     ("build-failed-full", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),
     ("build-failed-silently", replace(screens.FAILED, failure=screens.UNKNOWN_FAILURE), False),
+    ("build-failed-said", replace(screens.FAILED, failure=screens.SAID_FAILURE), False),
+    ("explain-said", replace(screens.UNEXPLAINED, said=screens.SAID), False),
     ("plan", screens.PLAN, False),
     ("plan-unknown", replace(screens.PLAN, estimate=screens.UNKNOWN), False),
     ("plan-done", replace(screens.PLAN, steps=screens.PLAN.steps[:4]), False),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.explain import ExplainResult, StepWords
     from xpusetup.commands.plan import PlannedStep, PlanResult
     from xpusetup.explain.explanation import Cause
 
@@ -62,6 +62,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _show_beside(console, data)
         _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
         _row(console, 1, "Source", source_of(best.source))
+    elif data.said:
+        show_said(console, data.said, indent=1)
     elif data.went_on:
         _show_went_on(console, data.went_on[0], data)
     elif data.ended:
@@ -133,6 +135,12 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
     _row(console, indent, "Fix", cause.fix)
     for command in cause.commands:
         console.print(" " * (indent + COLUMN) + escape(command))
+
+
+def show_said(console: Console, said: StepWords, indent: int) -> None:
+    """Print what a step said by itself, whole."""
+    _row(console, indent, "Cause", said.message)
+    _row(console, indent, "Fix", said.fix)
 
 
 def shorten(text: str) -> str:
