@@ -278,8 +278,12 @@ def _find_patch(name: str, file: str) -> Patch:
     return Patch(source=name, file=str(path), text=text)
 
 
+A_CHANGE = re.compile(r"^(?:diff --git \S|--- [^\n]*\n\+\+\+ )", re.MULTILINE)
+"""How a change of a file begins in a patch, of git or of diff -u."""
+
+
 def read_patch(path: Path, fix: str) -> str:
-    """Read a patch. Raises UsageError for a file that is not there, is empty, or is no UTF-8."""
+    """Read a patch. Raises UsageError for a file that is not there or is none: what any profile names goes far."""
     if not path.is_file():
         raise UsageError(f"there is no patch {path}", fix=fix)
     try:
@@ -288,6 +292,9 @@ def read_patch(path: Path, fix: str) -> str:
         raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
     if not text.strip():
         raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
+    if A_CHANGE.search(text) is None:
+        why = "no file is named in it that changes, as by 'diff --git' or by '--- ' with '+++ ' below"
+        raise UsageError(f"{path} is no patch: {why}", fix="git diff > FILE makes one")
     return text
 
 
