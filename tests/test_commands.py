@@ -267,6 +267,20 @@ def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) ->
             ensure_locked(open_workspace(other), said.append)
 
 
+def test_what_is_done_for_a_lock_is_no_note_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    said: list[str] = []
+
+    def answer(repo: str, *_asked: object) -> dict[str, str]:
+        raise NotReadyError(f"{repo} is away", fix="")
+
+    monkeypatch.setattr("xpusetup.commands.profiles.list_refs", answer)
+    new = Where(profile="torch-2.15", root=str(tmp_path / "new"))
+    ensure_locked(open_workspace(new), notes.append, said.append)
+    assert said == ["asking https://github.com/pytorch/pytorch for v2.15.0"]
+    assert [text.partition(";")[0] for text in notes] == ["https://github.com/pytorch/pytorch is away"]
+
+
 def test_helpers_travel() -> None:
     found = helper_files(shipped("sim"))
     assert {"helpers/step.sh", "helpers/verify_device.py", "helpers/simxpu/setup.py"} <= set(found)

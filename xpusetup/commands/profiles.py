@@ -323,12 +323,19 @@ def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Sour
 # Locks: every revision that was asked for, found on its server and pinned.
 
 
-def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
-    """Pin what was asked for by a name that moves, unless this root has it pinned already."""
+def _unsaid(_text: str) -> None:
+    pass
+
+
+def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid) -> Workspace:
+    """Pin what was asked for by a name that moves, unless this root has it pinned already.
+
+    `note` is told what came of it, `say` what is done for it.
+    """
     if workspace.locked:
         parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
         pinned = (f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
-        say(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
+        note(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
     if workspace.locked or not workspace.revs:
         return workspace
     try:
@@ -336,12 +343,12 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
     except NotReadyError as error:
         if workspace.known.get("rev") or not is_pinned(workspace.base):
             raise
-        say(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
+        note(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
         return workspace
     for item in lock.changes:
-        say(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
-    for note in lock.notes:
-        say(note)
+        note(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
+    for text in lock.notes:
+        note(text)
     return replace(workspace, profile=lock.profile, locked=True)
 
 

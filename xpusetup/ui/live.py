@@ -118,6 +118,8 @@ class BuildView:
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
             self._console.print(f" [yellow]![/] {escape(event.text)}")
+        elif event.kind == "progress":
+            self._console.print(f" … {escape(event.text)}")
         elif event.kind == "start":
             self._begin(event)
         elif event.kind == "output":
