@@ -238,10 +238,25 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
         ("sin", "sim"),
         ("torch-2.41", "torch-2.14"),
         ("TORCH-2.14", "torch-2.14"),
+        ("torch-214", "torch-2.14"),
+        ("2.14", "torch-2.14"),
+        ("v2.14", "torch-2.14"),
+        ("torch-2.12-xpu", "torch-2.12"),
+        ("torch", "torch-2.14"),
+        ("pytorch", "torch-2.14"),
+        ("gaudi", "gaudi-1.24.1"),
+        ("xpu", "torch-2.14"),
+        ("npu", "ascend-2.14"),
+        ("comfyui", "stack-comfyui"),
     ],
 )
 def test_the_nearest_profile(name: str, meant: str, program: Program) -> None:
     assert program(f"profiles show {name}").err.splitlines()[0].endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("name", ["nosuch", "foo", "cuda", "stack-vllm", "stack-other", "latest", "x"])
+def test_a_name_that_is_near_to_none(name: str, program: Program) -> None:
+    assert program(f"profiles show {name}").err.splitlines()[0] == f" ✗ there is no profile '{name}'"
 
 
 @pytest.mark.parametrize("words", ["--help", "build --help", "profiles --help", "doctor -h"])

@@ -97,8 +97,6 @@ SHOWN = 200
 """Characters of a wrong value that are shown."""
 MOST = 10**30
 """A longer number takes Python long to write, or is refused."""
-NEAR = 0.65
-"""How near a word has to be to one that is known to be taken for it: below it other words come up."""
 INHERITING = {"inherits", "inherit", "extends", "base", "parent", "include", "includes", "import", "imports"}
 SHOULD = re.compile(r"^(?:Input|String|List|Dictionary|Value|Keys?) should ")
 SAID = {
@@ -333,7 +331,7 @@ def _nearest_word(word: str, known: Iterable[str]) -> str:
     known = list(known)
     if word in INHERITING and "components" in known:
         return "; nothing is inherited, a profile is whole; copy one: xpusetup profiles new NAME --from PROFILE"
-    close = nearest(word, known, least=NEAR)
+    close = nearest(word, known)
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 

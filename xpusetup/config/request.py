@@ -99,7 +99,7 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
             fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
         )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
-    close = nearest(ref, [name for name in short if not name.endswith("^{}")], least=0.4)
+    close = nearest(ref, [name for name in short if not name.endswith("^{}")])
     hint = f"; did you mean {close}?" if close else ""
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest
+from xpusetup.base.text import nearest, same_letters
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
 from xpusetup.system import files
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from xpusetup.config.profile import Profile
     from xpusetup.config.take import Ways
     from xpusetup.doctor.question import CheckText
@@ -134,19 +136,40 @@ def newest_profile() -> str:
 
 
 def _nearest(name: str) -> str:
-    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
-    swapped = next((each for each in profile_names() if sorted(each) == sorted(name.lower())), "")
+    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters.
+
+    Where no release is named it is the newest that is advised, of a series or for an accelerator.
+    """
+    swapped = next((each for each in profile_names() if same_letters(each, name)), "")
     if swapped:
         return swapped
     series, _, version = name.rpartition("-")
-    same = [
-        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
-    ]
+    same = _list_series().get(series, [])
     if same and VERSION.fullmatch(version):
-        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
-        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
-        return (older or ordered[:1])[-1]
-    return nearest(name, [*profile_names(), *stack_names()], least=0.4)
+        older = [each for each in same if Version(each.rpartition("-")[2]) <= Version(version)]
+        return (older or same[:1])[-1]
+    if newest := _newest_for(name.lower()):
+        return newest
+    bare = "" if re.search(r"\d", name) else nearest(name, _list_series())
+    close = _newest_advised(_list_series().get(bare, []))
+    return close or nearest(re.sub(r"^v(?=\d)", "", name), [*profile_names(), *stack_names()])
+
+
+def _list_series() -> dict[str, list[str]]:
+    """List the profiles whose names end in a release, by what stands before it, the oldest first."""
+    pairs = [(each.rpartition("-"), each) for each in profile_names()]
+    found = [(parts[0], Version(parts[2]), each) for parts, each in pairs if VERSION.fullmatch(parts[2])]
+    return {series: [each for own, _, each in sorted(found) if own == series] for series, _, _ in found}
+
+
+def _newest_advised(names: Iterable[str]) -> str:
+    advised = [each for each in names if load_profile(each).tier != "new"]
+    return advised[-1] if advised else ""
+
+
+def _newest_for(accelerator: str) -> str:
+    ordered = [each for names in _list_series().values() for each in names]
+    return _newest_advised(each for each in ordered if load_profile(each).accelerator == accelerator)
 
 
 @cache

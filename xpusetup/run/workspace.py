@@ -236,7 +236,7 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 def check_stack(name: str) -> str:
     """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
     if not is_path(name) and name not in (*stack_names(), *profile_names()):
-        close = nearest(name, stack_names(), least=0.4)
+        close = nearest(name, stack_names())
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no stack {name!r}{hint}", fix=f"stacks that ship: {', '.join(stack_names())}")
     if not any(part.member for part in load_profile(name).components):
