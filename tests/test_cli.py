@@ -288,3 +288,19 @@ def test_what_is_a_word_already_is_taken_without_a_reader(monkeypatch: pytest.Mo
     assert {*read} <= {bool}, "that of --help, which Typer adds by itself"
     found = build.make_context("build", ["--jobs", "3"], auto_envvar_prefix="XPUSETUP").params
     assert (found["jobs"], [*found["only"]]) == (3, ["torch", "vision"])
+
+
+def test_a_dash_is_stdout_where_a_file_is_written(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the screen says of it stands beside it, on stderr."""
+    monkeypatch.setattr("xpusetup.cli.finish.STDOUT", str(Path("stdout").absolute()))
+    ran = program("setup -o - -p torch-2.14 --facts workstation.json")
+    assert Path("stdout").read_text().startswith("#!")
+    assert (ran.out, "as a script for root" in ran.err) == ("", True)
+    assert not Path("-").exists()
+    refused = program("setup -o - -p torch-2.14 --facts workstation.json --json").document()["error"]
+    assert refused["message"] == "--json has stdout for its document"
+
+
+def test_a_dash_is_no_folder(program: Program) -> None:
+    ran = program("emit shell -p sim -o -")
+    assert (ran.code, "'-' is no folder; one of that name is ./-" in ran.err) == (2, True)

@@ -32,6 +32,27 @@ OF_PLACES = ("DIR", "FILE", "ENV")
 """What the help calls the value of an option or argument that names a file or folder."""
 
 
+OUTPUTS = {"out", "save", "junit", "events"}
+"""Parameters that name what is written."""
+STDOUT = "/dev/stdout"
+
+
+def name_stdout(parameters: Iterable[Any], given: dict[str, Any]) -> None:
+    """Let - stand for stdout where a file is to be written, as everywhere. Raises BadParameter for a folder."""
+    import typer
+
+    for each in parameters:
+        if each.name in OUTPUTS and given.get(each.name) == "-":
+            if each.metavar != "FILE":
+                raise typer.BadParameter("'-' is no folder; one of that name is ./-", param=each)
+            given[each.name] = STDOUT
+
+
+def writes_stdout() -> bool:
+    """Say whether the command at work was told to write a file that is its stdout: its screen goes to stderr then."""
+    return any(_AT_WORK.get(name) in {STDOUT, "/dev/fd/1", "/proc/self/fd/1"} for name in OUTPUTS)
+
+
 def name_values(parameters: Iterable[Any]) -> None:
     """Let the help say what an option or argument takes in one word, and nothing of a flag, which takes none."""
     for parameter in parameters:
@@ -128,6 +149,7 @@ class Command(TyperCommand):
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
+        name_stdout(self.params, ctx.params)
         _AT_WORK.clear()
         _AT_WORK.update({**ctx.find_root().params, **ctx.params})
         from xpusetup.system.files import places_of
@@ -231,7 +253,7 @@ def finish(
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace
 
-    from xpusetup.base.errors import InterruptedRunError, XpuError
+    from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
     from xpusetup.commands.result import again, complete, complete_result, make_document
     from xpusetup.system.files import unforeseen
     from xpusetup.ui.screens import show_error, show_result
@@ -241,6 +263,8 @@ def finish(
             stream.reconfigure(errors=SIGNS)  # a locale that lacks a character must not end a build
     heed_signals(interrupt)
     try:
+        if json and writes_stdout():
+            raise UsageError("--json has stdout for its document", fix="name a file to write, as in: --out FILE")
         result = _work_trusted(work, json=json)
     except KeyboardInterrupt:
         error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
@@ -258,7 +282,7 @@ def finish(
             document = make_document(told, list_next(told.data, situation()))
             _say(lambda: sys.stdout.write(document + "\n"))
         else:
-            _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
+            _say(lambda: show_result(told, quiet=quiet, verbose=verbose, stderr=writes_stdout()))
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: _write_error(command, error) if json else show_error(error))

@@ -111,7 +111,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     subject, within = _in_mode(subject, asked, device)
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
     proof = read_proof(subject.root) if subject.root else {}
-    found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
+    found, code, words = runner.run_verifier(subject.python, options, subject.env, say, asked.junit)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
     if code == NO_DEVICE:
@@ -263,9 +263,8 @@ def choose_device(subject: Subject, asked: VerifyOptions) -> ChosenDevice:
 def _options(asked: VerifyOptions) -> tuple[str, ...]:
     named = [word for name in asked.only for word in ("--only", name)]
     named += [word for name in asked.skip for word in ("--skip", name)]
-    junit = ("--junit", str(Path(asked.junit).expanduser().absolute())) if asked.junit else ()
     more = ("--throughput",) if asked.throughput else ()
-    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit, *more)
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *more)
 
 
 # verify --fallbacks: which operators run on the CPU, as published, as a log tells, or as this device does.

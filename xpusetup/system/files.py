@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import shlex
 import stat
@@ -13,14 +14,13 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import cache_folder, config_folder
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Iterable, Iterator, Mapping
 
 
@@ -390,7 +390,8 @@ def write_text(
     """
     try:
         if _is_open_elsewhere(path):
-            path.write_text(text, encoding="utf-8", newline="")
+            with io.BufferedWriter(_open(path, "wb")) as stream:
+                stream.write(text.encode())
             return
         if path.is_file() and read_bytes(path) == text.encode():
             return
@@ -407,6 +408,19 @@ def _is_open_elsewhere(path: Path) -> bool:
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or str(path.absolute()).startswith(("/dev/", "/proc/"))
+
+
+def _open(path: Path, mode: Literal["wb", "ab"]) -> io.FileIO:
+    """Open a file; one that is open already as it is, for by its name it would be emptied, or begun anew."""
+    number = _find_descriptor(path)
+    return io.FileIO(path if number is None else os.dup(number), mode)
+
+
+def _find_descriptor(path: Path) -> int | None:
+    """Give the number of the open file that a name stands for, as /dev/stdout and /dev/fd/9; None for other names."""
+    name = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}.get(str(path), str(path))
+    begins = next((each for each in ("/dev/fd/", "/proc/self/fd/") if name.startswith(each)), "")
+    return int(name.removeprefix(begins)) if begins and name.removeprefix(begins).isdigit() else None
 
 
 def _write_whole(path: Path, text: str, mode: int, before: os.stat_result | None = None) -> None:
@@ -435,7 +449,7 @@ def remove(path: Path) -> None:
 def append_line(path: Path, line: str) -> None:
     """Add one line to a file that only grows, whole or not at all; what others add meanwhile stays."""
     try:
-        with path.open("ab", buffering=0) as stream:
+        with _open(path, "ab") as stream:
             with suppress(OSError):  # not every file system has it
                 fcntl.flock(stream, fcntl.LOCK_EX)
             _write_all(stream, f"{line}\n".encode())
