@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import json
 import os
@@ -17,9 +18,11 @@ from data.targets import plan_for
 from golden import hold
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
+from xpusetup.commands.environment import run
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
+from xpusetup.system.environment import not_started
 
 make_environment: Any = importlib.import_module("make_environment")
 adopt_environment: Any = importlib.import_module("adopt_environment")
@@ -228,3 +231,32 @@ def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
     assert {(about.parent / name).resolve() for name in recorded} == there
     assert (prefix / "bin/pip").read_text().startswith(f"#!{prefix}/bin/python\nimport sys\n")
     assert os.access(prefix / "bin/pip3", os.X_OK)
+
+
+@pytest.mark.parametrize(
+    ("word", "code", "message", "fix"),
+    [
+        ("./folder", errno.EACCES, "./folder is a folder, and no command", "name a program in it"),
+        ("./plain", errno.EACCES, "./plain may not be executed", "chmod +x ./plain, or name its interpreter"),
+        ("./plain", errno.ENOEXEC, "names no interpreter", "xpusetup run -- PROGRAM ./plain 'a b'"),
+        ("./plain", errno.ENOENT, "the interpreter that the first line of ./plain names is not there", "-- PROGRAM"),
+        ("plain", errno.ENOENT, "there is no command 'plain'", "./plain names the file that is here"),
+        ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "look at its spelling"),
+        ("./plain/x", errno.ENOTDIR, "there is no command './plain/x'", "look at its spelling"),
+        ("env", errno.E2BIG, "env: Argument list too long", "give fewer arguments"),
+    ],
+)
+def test_why_a_command_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, code: int, message: str, fix: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("echo hi\n")
+    told = not_started((word, "a b"), OSError(code, os.strerror(code)))
+    assert message in told.message
+    assert fix in told.fix
+
+
+def test_a_command_without_a_name() -> None:
+    with pytest.raises(UsageError, match="run needs a command"):
+        run(Where(profile="sim"), [""])

@@ -15,7 +15,7 @@ from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
-from xpusetup.system.environment import exec_command, now, variable, variables
+from xpusetup.system.environment import exec_command, not_started, now, variable, variables
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
@@ -135,16 +135,17 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     """Run a command in the built environment, and tell how it ended: with its own exit code."""
     workspace, environment = _ready(where, command)
     began = now()
-    code = run_attached(command, quiet=True, env=environment)
-    if code is None:
-        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
+    try:
+        code = run_attached(command, quiet=True, env=environment)
+    except OSError as error:
+        raise not_started(command, error) from error
     took = round(now() - began, 3)
     done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
     return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
-    if not command:
+    if not command or not command[0]:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
     return workspace, run_environment(find_built(workspace))

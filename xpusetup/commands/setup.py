@@ -225,12 +225,13 @@ def apply_setup(prepared: Prepared, say: Say, *, quiet: bool) -> Result[SetupRes
 
 def _run(argv: tuple[str, ...], task: Task, say: Say, *, quiet: bool) -> None:
     say(task.step.title)
-    code = run_attached(argv, quiet=quiet)
-    if code is None:
-        what = f"{argv[0]} is not there, and {task.step.title} needs it"
+    try:
+        code = run_attached(argv, quiet=quiet)
+    except OSError as error:
+        what = f"{argv[0]} cannot be started ({error.strerror}), and {task.step.title} needs it"
         commands = " && ".join(shlex.join(each) for each in task.step.run)
         fix = f"ask whoever is root here to run: {commands}" if argv[0] == "sudo" else f"install {argv[0]}"
-        raise NotReadyError(what, fix=fix)
+        raise NotReadyError(what, fix=fix) from error
     if code != 0:
         fix = "read what it said above; the same command does again only what is still missing"
         raise WorkFailedError(f"{task.step.title}: {argv[0]} ended with {code}: {' '.join(argv)}", fix=fix)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import errno
 import os
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -78,11 +80,28 @@ def short_path(path: str) -> str:
 
 
 def exec_command(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
-    """Replace this program by a command. Raises UsageError where there is no such command."""
+    """Replace this program by a command. Raises UsageError where it cannot be started."""
     try:
         os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - the user's own command
-    except FileNotFoundError as error:
-        message = f"there is no command {command[0]!r} in the built environment"
-        raise UsageError(message, fix="look at its spelling") from error
     except OSError as error:
-        raise UsageError(f"{command[0]} cannot be started: {error.strerror}", fix="look at its mode") from error
+        raise not_started(command, error) from error
+
+
+def not_started(command: Sequence[str], error: OSError) -> UsageError:
+    """Say why a command cannot be started, and what mends it: what the system answers is the same for much."""
+    word, path = command[0], Path(command[0])
+    named = "/" in word and path.is_file()
+    again = f"name its interpreter before it: xpusetup run -- PROGRAM {shlex.join(command)}"
+    if "/" in word and path.is_dir():
+        return UsageError(f"{word} is a folder, and no command", fix="name a program in it")
+    if error.errno == errno.E2BIG:
+        return UsageError(f"{word}: {error.strerror}", fix="give fewer arguments, or unset the largest variables")
+    if error.errno == errno.ENOEXEC:
+        return UsageError(f"{word} is no program of this machine, and its first line names no interpreter", fix=again)
+    if error.errno == errno.EACCES:
+        fix = f"chmod +x {shlex.quote(word)}, or {again}" if named else "see who may: ls -l"
+        return UsageError(f"{word} may not be executed", fix=fix)
+    if named and error.errno == errno.ENOENT:
+        return UsageError(f"the interpreter that the first line of {word} names is not there", fix=again)
+    fix = "look at its spelling" if "/" in word or not path.is_file() else f"./{word} names the file that is here"
+    return UsageError(f"there is no command {word!r} in the built environment", fix=fix)

@@ -115,22 +115,18 @@ def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int
             done = subprocess.run(
                 argv, check=False, env=dict(env), stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
             )
-        except (FileNotFoundError, PermissionError) as error:
+        except OSError as error:  # not there, a folder, a script without an interpreter
             stream.write(f"{argv[0]}: {error.strerror}\n".encode())
             return NOT_THERE
     return done.returncode if done.returncode >= 0 else SIGNALLED - done.returncode
 
 
-def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int | None:
-    """Run a command on the caller's terminal and give its exit code; None where it is not there.
+def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int:
+    """Run a command on the caller's terminal and give its exit code. Raises OSError where it cannot be started.
 
     `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
     """
-    try:
-        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env)
-    except (FileNotFoundError, PermissionError):
-        return None
-    return done.returncode
+    return subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env).returncode
 
 
 # Why something was not seen: what probes write down beside the facts.
