@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 from dataclasses import replace
 from types import SimpleNamespace
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 build_target: Any = importlib.import_module("build_target")
+own_source: Any = importlib.import_module("own_source")
 install_editable: Any = importlib.import_module("install_editable")
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
@@ -314,6 +316,17 @@ def test_what_is_taken_as_a_wheel_is_built_from_its_tree() -> None:
 
 def test_a_ready_wheel_that_was_built_of_a_tree_comes_back() -> None:
     assert steps(pinned=("triton",)) == steps()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "date"), [(-315619200, 0), (0, 0), (1_700_000_000, 1_700_000_000), (7_258_118_400, 4_354_819_198)]
+)
+def test_an_archive_of_any_time_has_a_date_that_wheels_and_compilers_take(
+    tmp_path: Path, seconds: int, date: int
+) -> None:
+    (tmp_path / "PKG-INFO").touch()
+    os.utime(tmp_path / "PKG-INFO", (seconds, seconds))
+    assert own_source.date_of(tmp_path, 1) == date
 
 
 def test_an_editable_tree_of_something_else_does_not_stay(
