@@ -304,3 +304,31 @@ def test_a_dash_is_stdout_where_a_file_is_written(program: Program, monkeypatch:
 def test_a_dash_is_no_folder(program: Program) -> None:
     ran = program("emit shell -p sim -o -")
     assert (ran.code, "'-' is no folder; one of that name is ./-" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("build --profil sim", "--profile"),
+        ("plan --jsn", "--json"),
+        ("doctor --facs x", "--facts"),
+        ("--vrbose doctor", "--verbose"),
+        ("plan --nosuch", ""),
+        ("test --list", ""),
+        ("build --for run", ""),
+    ],
+)
+def test_the_option_that_is_near(words: str, near: str, program: Program) -> None:
+    told = program(words).err.splitlines()[-1]
+    assert told.partition(" (")[2] == (f"Possible options: {near})" if near else "")
+
+
+def test_bad_usage_that_nobody_hears(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document cannot be written, as on a full disk: the code stays that of bad usage."""
+
+    def refuse(_text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout.write", refuse)
+    monkeypatch.setattr("xpusetup.cli.leave", lambda *_streams: None)
+    assert program("plan --nosuch --json").code == 2

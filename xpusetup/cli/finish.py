@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.result import AnyResult
@@ -96,6 +96,21 @@ def take_as_given(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
+@contextmanager
+def propose_near(parameters: Iterable[Any]) -> Iterator[None]:
+    """Let an option that is not known be told with the one that is near to it, where there is one."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "possibilities") and hasattr(error, "option_name"):
+            from xpusetup.base.text import nearest
+
+            words = [word.removeprefix("--") for each in parameters for word in each.opts if word.startswith("--")]
+            close = nearest(error.option_name.lstrip("-"), words)
+            error.possibilities = [f"--{close}"] if close else None
+        raise
+
+
 def _usage_of(argument: Any) -> str:
     word = argument.metavar or argument.name.upper()
     return f"{word if argument.required else f'[{word}]'}{'...' if argument.nargs == -1 else ''}"
@@ -145,7 +160,8 @@ class Command(TyperCommand):
             word = max(each.opts, key=len)[2:].replace("-", "_")
             if each.param_type_name == "option" and word != each.name and each.envvar is None:
                 each.envvar = f"{ctx.auto_envvar_prefix}_{word.upper()}"
-        return super().parse_args(ctx, args)
+        with propose_near(self.params):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
