@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -332,3 +333,16 @@ def test_bad_usage_that_nobody_hears(program: Program, monkeypatch: pytest.Monke
     monkeypatch.setattr("sys.stdout.write", refuse)
     monkeypatch.setattr("xpusetup.cli.leave", lambda *_streams: None)
     assert program("plan --nosuch --json").code == 2
+
+
+@pytest.mark.parametrize("words", ["plan -p sim", "doctor", "profiles new mine", "status -p sim"])
+def test_a_folder_that_is_gone_is_told_as_that(words: str, program: Program, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ran = program(words)
+    os.chdir(tmp_path)
+    assert (ran.code, ran.err.splitlines()[-2:]) == (
+        3,
+        [" ✗ the folder in which this was called is gone", "   fix  cd to one that is there, and again"],
+    )

@@ -73,6 +73,15 @@ def identity() -> Redactor:
     return Redactor(user=user, host=platform.node().partition(".")[0], home=variable("HOME").rstrip("/"))
 
 
+def is_adrift() -> bool:
+    """Say whether the folder in which the program was called is not there any more."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def short_path(path: str) -> str:
     """Give a path as people write it, with ~ for their home."""
     home = variable("HOME").rstrip("/")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
-from xpusetup.system.environment import cache_folder, config_folder
+from xpusetup.system.environment import cache_folder, config_folder, is_adrift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -242,6 +242,8 @@ def cannot_read(path: Path, error: OSError) -> UsageError:
 def unforeseen(error: OSError) -> XpuError:
     """Say what an answer means that nothing in the program expected: the machine is not ready, or the work failed."""
     named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else ""
+    if not named and error.errno == errno.ENOENT and is_adrift():
+        return NotReadyError("the folder in which this was called is gone", fix="cd to one that is there, and again")
     fault = find_fault(error, Path(named), writing=False) if named else _plain(error)
     kind = NotReadyError if fault.of_machine else WorkFailedError
     return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
