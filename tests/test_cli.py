@@ -346,3 +346,36 @@ def test_a_folder_that_is_gone_is_told_as_that(words: str, program: Program, tmp
         3,
         [" ✗ the folder in which this was called is gone", "   fix  cd to one that is there, and again"],
     )
+
+
+@pytest.mark.parametrize(
+    "words", ["profiles show sim", "doctor --facts laptop.json", "status -p sim", "explain empty.log"]
+)
+def test_a_user_without_a_home(words: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a numeric user of a container: who asks where it is was ended by a traceback."""
+
+    def unknown(_number: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    Path("empty.log").touch()
+    assert program(words).code in {0, 1, 3}
+    assert os.environ["HOME"] == "/"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "plan -p sim --source simxpu=~nobody-here/x",
+        "plan -p sim --patch simxpu=~nobody-here/x",
+        "fits ~nobody-here/x.whl",
+        "profiles trust ~nobody-here/x",
+        "verify -p sim --device ~nobody-here/x.toml",
+    ],
+)
+def test_the_home_of_a_user_whom_nobody_knows(words: str, program: Program) -> None:
+    ran = program(words)
+    assert (ran.code, "~nobody-here/x" in ran.err) == (2, True)

@@ -23,6 +23,7 @@ from xpusetup.cli.finish import (
     Finished,
     end_early,
     end_unwritten,
+    fill_home,
     fill_streams,
     fit,
     heed_signals,
@@ -244,6 +245,7 @@ def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
     heed_signals(end_early)
     fill_streams()
+    fill_home()
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
         app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")

@@ -178,7 +178,7 @@ class Command(TyperCommand):
         places = {each.name: _write_place(each) for each in self.params if each.metavar in OF_PLACES}
         usual = {} if "root" in places else {Path("/"): places.get("out", "export XPUSETUP_ROOT=DIR")}
         given = {how: value for name, how in places.items() if isinstance(value := _AT_WORK.get(name), str) and value}
-        return usual | {Path(value).expanduser(): how for how, value in given.items()}
+        return usual | {Path(os.path.expanduser(value)): how for how, value in given.items()}  # noqa: PTH111 - ~nobody
 
 
 def situation() -> dict[str, list[str]]:
@@ -239,6 +239,16 @@ def fill_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest number that is free is this one
         if getattr(sys, name) is None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
+
+
+def fill_home() -> None:
+    """Give / to who has no home, as a numeric user of a container: what lies below it is told then as not writable."""
+    try:
+        Path.home()
+    except RuntimeError:
+        from xpusetup.system.environment import give_home
+
+        give_home()
 
 
 SIGNS = "xpusetup.signs"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
@@ -15,7 +14,7 @@ from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
-from xpusetup.system.environment import exec_command, not_started, now, variable, variables
+from xpusetup.system.environment import exec_command, from_home, not_started, now, variable, variables
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def choose_python(where: Where) -> ChosenPython:
     Raises UsageError where --into names no environment, NotReadyError where nothing is built.
     """
     if where.into:
-        place = Path(where.into).expanduser().absolute()
+        place = from_home(where.into).absolute()
         python = find_python(place)
         if not python:
             raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")

@@ -44,7 +44,7 @@ from xpusetup.run.root import open_root, write_locked_profile
 from xpusetup.run.tables import file_as_profile, load_profile, profile_names, profile_text, stack_names, target_costs
 from xpusetup.run.workspace import Where, Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
-from xpusetup.system.environment import today, variables
+from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
@@ -212,7 +212,7 @@ def check_profile(name: str) -> Result[CheckedProfile]:
 
 def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
     """Let files run commands as they are now: profiles, and whatever else was asked for. Raises UsageError."""
-    found = [_look_at(Path(name).expanduser()) for name in names]
+    found = [_look_at(from_home(name)) for name in names]
     record = trust(Foreign(each.path, each.sha256, each.why) for each in found)
     return Result("profiles trust", TrustedFiles(found, str(record)))
 
@@ -288,7 +288,7 @@ def new_for_device(
     source = _find(device, asked, file, say)
     named = ""
     if is_device_file(file):  # told from the profile's own folder, so that both can be moved together
-        named = os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
+        named = os.path.relpath(from_home(file).absolute(), path.parent.absolute())
     profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
     head = f"#:schema ./{SCHEMA_FILE}\n"
     files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))

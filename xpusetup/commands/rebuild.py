@@ -28,6 +28,7 @@ from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _request_of(lock: Mapping[str, object]) -> Request:
 def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
     beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
-    again = check_folder(Path(at).expanduser().absolute()) if at else beside
+    again = check_folder(from_home(at).absolute()) if at else beside
     told = read_document(again / MARK)
     if again == root.path or root.path in again.parents:
         raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")

@@ -26,6 +26,7 @@ from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.tables import load_profile, target_table
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
 
@@ -133,7 +134,7 @@ def _with_provenance(found: InspectedWheel, path: Path, asked: WheelOptions) -> 
     from xpusetup.verify.provenance import judge  # noqa: PLC0415 - most wheels are asked for less
     from xpusetup.verify.signing import read_public  # noqa: PLC0415
 
-    key = read_public(files.read_input_bytes(Path(asked.key).expanduser()), asked.key) if asked.key else None
+    key = read_public(files.read_input_bytes(from_home(asked.key)), asked.key) if asked.key else None
     rows = [WheelCheck(**row._asdict()) for row in judge(gather_evidence(found, path, asked.statement), key)]
     well = not any(row.level == "fail" for row in rows)
     return replace(found, checks=[*found.checks, *rows], ok=found.ok and well)
@@ -143,7 +144,7 @@ def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> E
     """Read what lies beside a wheel, or in the one file that was named, and its bill of materials."""
     from xpusetup.verify.provenance import ENVELOPE_ENDING, Evidence  # noqa: PLC0415
 
-    named = Path(statement).expanduser() if statement else None
+    named = from_home(statement) if statement else None
     places: tuple[Path | None, Path | None] = (Path(f"{path}{STATEMENT}"), Path(f"{path}{ENVELOPE_ENDING}"))
     if named:
         places = (None, named) if named.name.endswith(ENVELOPE_ENDING) else (named, None)
@@ -241,7 +242,7 @@ def closure(where: Where) -> Result[LibraryClosure]:
 def _prefix(where: Where) -> Path:
     if not where.into:
         return find_built(open_built(where)).venv
-    place = Path(where.into).expanduser()
+    place = from_home(where.into)
     prefix = place.parent.parent if place.is_file() else place
     if not (prefix / "bin").is_dir():
         raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
@@ -271,7 +272,7 @@ class SignedWheels:
 def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
     paths = [files.find_wheel(name) for name in names]
-    private = files.read_input_bytes(Path(key).expanduser())
+    private = files.read_input_bytes(from_home(key))
     made = [_sign(path, private, key) for path in paths]
     for (signed, _), text in made:
         files.write_text(Path(signed.file), text)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -20,10 +18,12 @@ from xpusetup.base.text import command_on_one_line, nearest, without_credentials
 from xpusetup.base.values import Table, TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
 from xpusetup.config.request import read_patch
+from xpusetup.system.environment import from_home
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
@@ -63,7 +63,7 @@ def _with_texts(patches: Sequence[PatchFile], folder: Path) -> list[PatchFile]:
 def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
     if patch.text:
         return patch
-    path = folder.absolute() / Path(patch.file).expanduser()
+    path = folder.absolute() / from_home(patch.file)
     return replace(patch, text=read_patch(path, "name it from the folder of the profile"))
 
 
@@ -84,8 +84,12 @@ def _expand(part: Component) -> Component:
 def _expand_source(part: SourceComponent) -> SourceComponent:
     if not any(repo.startswith("~/") for repo in (part.repo, *(item.repo for item in part.vendored))):
         return part
-    vendored = [replace(item, repo=os.path.expanduser(item.repo)) for item in part.vendored]  # noqa: PTH111 - no path yet
-    return replace(part, repo=os.path.expanduser(part.repo), vendored=vendored)  # noqa: PTH111 - same
+    vendored = [replace(item, repo=_from_home(item.repo)) for item in part.vendored]
+    return replace(part, repo=_from_home(part.repo), vendored=vendored)
+
+
+def _from_home(repo: str) -> str:
+    return str(from_home(repo)) if repo.startswith("~/") else repo
 
 
 # From the text of a profile to a Profile, or to every error of the file at once.

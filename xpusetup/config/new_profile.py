@@ -14,6 +14,7 @@ from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import ADDRESS, PACKAGED, TomlError, holds_credentials, parse_toml
 from xpusetup.config.profile import Profile
+from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +84,7 @@ def repo_of(device: Device, asked: NewProfileOptions, origin: str) -> str:
 
 def _whole_path(repo: str) -> str:
     """Give the folder of a repository from / on, as a profile names it. Raises UsageError where there is none."""
-    folder = os.path.abspath(os.path.expanduser(repo))  # noqa: PTH100, PTH111 - Path's keeps .., and fails without a home
+    folder = os.path.abspath(from_home(repo))  # noqa: PTH100 - Path's keeps ..
     if not os.path.exists(folder):  # noqa: PTH110 - same
         fix = "name an address, as in --repo https://HOST/NAME or git@HOST:NAME, or the folder of a repository"
         raise UsageError(f"--repo {repo} is no address, and there is no {folder}", fix=fix)

@@ -12,6 +12,7 @@ from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = note_place(Path(folder).expanduser().absolute(), f"--source {name}=DIR")
+    path = note_place(from_home(folder).absolute(), f"--source {name}=DIR")
     if not path.exists():
         _refuse_words(name, folder, path)
     check_folder(path, there=True)
@@ -273,7 +274,7 @@ def _refuse_words(name: str, folder: str, path: Path) -> None:
 
 
 def _find_patch(name: str, file: str) -> Patch:
-    path = Path(file).expanduser().absolute()
+    path = from_home(file).absolute()
     text = read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
     return Patch(source=name, file=str(path), text=text)
 

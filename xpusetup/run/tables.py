@@ -15,6 +15,7 @@ from xpusetup.base.text import nearest, same_letters
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -228,7 +229,7 @@ def _load_stack(text: str, origin: str) -> Profile:
     from xpusetup.config.stack import make_profile, parse_stack  # noqa: PLC0415 - most builds are of a profile alone
 
     stack = parse_stack(text, origin)
-    named = str(Path(origin).parent / Path(stack.torch).expanduser()) if is_path(stack.torch) else stack.torch
+    named = str(Path(origin).parent / from_home(stack.torch)) if is_path(stack.torch) else stack.torch
     if is_stack(_read_profile(named, Path(named) if is_path(named) else _shipped_file(named))):
         raise UsageError(
             f"{origin}: torch: {stack.torch} is a stack itself", fix="name the profile that its torch is of"
@@ -248,7 +249,7 @@ def versions_beside(torch: str) -> dict[str, str]:
 
 def _with_device(profile: Profile, path: Path) -> Profile:
     """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
-    return replace(profile, device=str(path.parent.absolute() / Path(profile.device).expanduser()))
+    return replace(profile, device=str(path.parent.absolute() / from_home(profile.device)))
 
 
 def is_path(name: str) -> bool:

@@ -20,7 +20,7 @@ from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
 from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.system import files
-from xpusetup.system.environment import config_folder, variable
+from xpusetup.system.environment import config_folder, from_home, variable
 from xpusetup.system.files import check_folder, note_place, plain_folder
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
@@ -61,7 +61,7 @@ def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     prefix = "" if where.into else _folder("--prefix", where.prefix, settings.prefix, root.name)
     adopted = False
     if where.into:
-        path = check_folder(note_place(Path(where.into).expanduser().absolute(), "--into ENV"))
+        path = check_folder(note_place(from_home(where.into).absolute(), "--into ENV"))
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
         if where.prefix and not adopted:
             fix = "leave --prefix out: both name the environment"
@@ -101,7 +101,7 @@ def _find_environment(where: Where, path: Path) -> str:
 
 def _folder(option: str, given: str, setting: str, name: str) -> str:
     chosen = given or (f"{setting}/{name}" if setting else "")
-    return str(check_folder(note_place(Path(chosen).expanduser().absolute(), f"{option} DIR"))) if chosen else ""
+    return str(check_folder(note_place(from_home(chosen).absolute(), f"{option} DIR"))) if chosen else ""
 
 
 # What nearly every command begins with: settings, the profile, its device, and the folder of its root.
@@ -371,7 +371,7 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
 def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
     usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
-    return Path(variable("XPUSETUP_ROOT") or settings.root or usual).expanduser().absolute()
+    return from_home(variable("XPUSETUP_ROOT") or settings.root or usual).absolute()
 
 
 def describe_device(name: str) -> Device:

@@ -1,4 +1,4 @@
-"""The caller's environment, read here alone and never changed, and the clock."""
+"""The caller's environment, read here alone and changed in nothing but a home that lacks, and the clock."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def variable(name: str) -> str:
     return os.environ.get(name, "")
 
 
+def give_home() -> None:
+    """Let / be the home of a caller who has none, as containers do."""
+    os.environ["HOME"] = "/"
+
+
 def variables() -> dict[str, str]:
     """Give all variables of the caller."""
     return dict(os.environ)
@@ -49,6 +54,11 @@ def open_page(path: Path) -> bool:
     import webbrowser  # noqa: PLC0415 - for reports alone
 
     return webbrowser.open(path.absolute().as_uri())
+
+
+def from_home(text: str) -> Path:
+    """Give a path as a shell would, from the home where it begins with ~; of a user whom nobody knows as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own ends where it knows no home
 
 
 def cache_folder(name: str) -> Path:

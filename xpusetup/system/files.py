@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
-from xpusetup.system.environment import cache_folder, config_folder, is_adrift
+from xpusetup.system.environment import cache_folder, config_folder, from_home, is_adrift
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -479,7 +479,7 @@ def make_folder(path: Path, *, private: bool = False) -> None:
 
 def find_wheel(name: str) -> Path:
     """Give the wheel that was named. Raises UsageError for what is none by its name, or not there."""
-    path = Path(name).expanduser()
+    path = from_home(name)
     if name and path.is_file() and path.suffix == ".whl":
         return path
     what = f"{name} is a folder, and no wheel" if path.is_dir() else f"{name} is no wheel"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xpusetup.base.document import read_as
 from xpusetup.run.manifest import read_document
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.process import follow_process, run_process
 from xpusetup.verify.outcomes import Verification
 
@@ -122,7 +123,7 @@ def run_verifier(
         more = ("--junit", str(report)) if junit else ()
         output = follow_process(command(python, *options, *more, "--out", str(out)), env=env, say=say)
         if junit and report.exists():
-            files.write_text(Path(junit).expanduser(), report.read_text(encoding="utf-8"))
+            files.write_text(from_home(junit), report.read_text(encoding="utf-8"))
         words = (output.err.strip() or output.why).splitlines()
         document = read_document(out)
         found = read_as(Verification, document) if document else None
