@@ -88,7 +88,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("build --bundle small.toml -p sim", 2, "small.toml is no bundle of xpusetup", "copy it again"),
         ("bundle verify none.tar", 2, "cannot read ", "look at its name"),
         ("bundle verify small.toml", 2, "small.toml is no bundle of xpusetup", "copy it again"),
-        ("bundle create . -p sim", 2, ". is a folder", "name a file: "),
+        ("bundle create . -p sim", 2, ". is a folder", "name a file: /"),
         ("bundle create small.toml -p sim", 2, "small.toml is there, and is no bundle", "name another file"),
         ("bundle create root/bundle/x.tar -p sim --root root", 2, "root/bundle/x.tar lies where", "write it elsewhere"),
         ("bundle create x.tar -p sim --installer", 2, "sim is built without a toolkit", "leave --installer out"),

@@ -184,7 +184,7 @@ def _refuse_profile(workspace: Workspace, where: Where, request: Request, option
 def _refuse_place(file: Path, name: str, root: Path) -> None:
     """Refuse to write where something would be lost. Raises UsageError."""
     if file.is_dir():
-        raise UsageError(f"{name} is a folder", fix=f"name a file: {name}/NAME.tar")
+        raise UsageError(f"{name or file} is a folder", fix=f"name a file: {shlex.quote(str(file))}/NAME.tar")
     if file.is_relative_to(root / "bundle"):
         raise UsageError(f"{name} lies where the bundle is gathered, which is emptied", fix="write it elsewhere")
     if file.exists():
