@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -22,6 +24,9 @@ from xpusetup.config.new_profile import (
     repo_of,
     version_in,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 REV = "5c488690838c8b6c0c3d3a3c3b1a1c9d2e8f7a6b"
 TABLES = """
@@ -87,9 +92,25 @@ def test_what_nobody_says() -> None:
     bare = replace(ACME, source_=None)
     with pytest.raises(UsageError, match=r"acme.toml does not say where the source of acme is"):
         repo_of(bare, NewProfileOptions(), "acme.toml")
-    assert repo_of(bare, NewProfileOptions(repo="r"), "acme.toml") == "r"
+    assert repo_of(bare, NewProfileOptions(repo="git@host:r"), "acme.toml") == "git@host:r"
     with pytest.raises(UsageError, match="cpu names no extension"):
         extension_of(shipped_device("cpu"), "cpu")
+
+
+@pytest.mark.parametrize("repo", ["tree", "./tree", "~/tree", "sub/../tree"])
+def test_a_folder_of_the_command_line_is_named_whole(
+    repo: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "tree").mkdir()
+    assert repo_of(ACME, NewProfileOptions(repo=repo), "acme.toml") == str(tmp_path / "tree")
+
+
+@pytest.mark.parametrize("repo", ["github.com/a/b", "nothing", "./x", "~/x"])
+def test_what_is_neither_address_nor_folder_is_refused_before_anybody_is_asked(repo: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(f"--repo {repo} is no address, and there is no ")):
+        repo_of(ACME, NewProfileOptions(repo=repo), "acme.toml")
 
 
 def test_a_base_needs_a_ready_torch() -> None:

@@ -143,7 +143,7 @@ def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) ->
     members = [to_table(member) for member in (read_as(Member, each) for each in hash_members(contents))]
     write_bundle(file, render_bundle(parse(members=members, repositories=[], purpose=command)), contents)
     with pytest.raises(UsageError) as caught:
-        enter(Where(), Request(), str(file), print, other)
+        enter(Where(), Request(), str(file), print, print, other)
     assert caught.value.fix.startswith(f"xpusetup {command} --bundle {file}")
 
 
@@ -172,14 +172,14 @@ def test_it_is_built_with_the_tool_chain_that_it_was_made_for(
     monkeypatch.setattr(offline, "_take_away", lambda: ((), ""))
     (tmp_path / "xpusetup.toml").write_text(f'[toolkit]\nname = "{site}"\n' if site else "")
     file = bundled(tmp_path, kit)
-    workspace, _ = enter(Where(), Request(), str(file), print)
+    workspace, _ = enter(Where(), Request(), str(file), print, print)
     assert workspace.base == choose_toolkit(shipped("torch-2.13"), kit or "oneapi")
     assert (workspace.known["named"], asking_words(workspace)) == (
         "torch-2.13",
         ("--toolkit", kit or "oneapi"),
     )
     with pytest.raises(UsageError, match=f"the bundle was made for --toolkit {kit or 'oneapi'}") as caught:
-        enter(Where(toolkit="oneapi-2025.3"), Request(), str(file), print)
+        enter(Where(toolkit="oneapi-2025.3"), Request(), str(file), print, print)
     assert caught.value.fix.endswith("bundle create FILE --profile torch-2.13 --toolkit oneapi-2025.3")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from xpusetup.base.errors import UsageError
 from xpusetup.base.values import parse_toml
 from xpusetup.doctor.question import CheckText, parse_check_texts
 from xpusetup.doctor.registry import CHECKS
@@ -113,5 +114,5 @@ def test_commands_of_an_unknown_distribution() -> None:
 
 
 def test_a_text_is_strict() -> None:
-    with pytest.raises(ValueError, match="follow"):
+    with pytest.raises(UsageError, match="follow"):
         parse_check_texts(TEXT.replace("follows =", "follow =", 1))

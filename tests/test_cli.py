@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,7 +88,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("build --bundle small.toml -p sim", 2, "small.toml is no bundle of xpusetup", "copy it again"),
         ("bundle verify none.tar", 2, "cannot read ", "look at its name"),
         ("bundle verify small.toml", 2, "small.toml is no bundle of xpusetup", "copy it again"),
-        ("bundle create . -p sim", 2, ". is a folder", "name a file: "),
+        ("bundle create . -p sim", 2, ". is a folder", "name a file: /"),
         ("bundle create small.toml -p sim", 2, "small.toml is there, and is no bundle", "name another file"),
         ("bundle create root/bundle/x.tar -p sim --root root", 2, "root/bundle/x.tar lies where", "write it elsewhere"),
         ("bundle create x.tar -p sim --installer", 2, "sim is built without a toolkit", "leave --installer out"),
@@ -238,10 +239,25 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
         ("sin", "sim"),
         ("torch-2.41", "torch-2.14"),
         ("TORCH-2.14", "torch-2.14"),
+        ("torch-214", "torch-2.14"),
+        ("2.14", "torch-2.14"),
+        ("v2.14", "torch-2.14"),
+        ("torch-2.12-xpu", "torch-2.12"),
+        ("torch", "torch-2.14"),
+        ("pytorch", "torch-2.14"),
+        ("gaudi", "gaudi-1.24.1"),
+        ("xpu", "torch-2.14"),
+        ("npu", "ascend-2.14"),
+        ("comfyui", "stack-comfyui"),
     ],
 )
 def test_the_nearest_profile(name: str, meant: str, program: Program) -> None:
     assert program(f"profiles show {name}").err.splitlines()[0].endswith(f"did you mean {meant}?")
+
+
+@pytest.mark.parametrize("name", ["nosuch", "foo", "cuda", "stack-vllm", "stack-other", "latest", "x"])
+def test_a_name_that_is_near_to_none(name: str, program: Program) -> None:
+    assert program(f"profiles show {name}").err.splitlines()[0] == f" ✗ there is no profile '{name}'"
 
 
 @pytest.mark.parametrize("words", ["--help", "build --help", "profiles --help", "doctor -h"])
@@ -273,3 +289,93 @@ def test_what_is_a_word_already_is_taken_without_a_reader(monkeypatch: pytest.Mo
     assert {*read} <= {bool}, "that of --help, which Typer adds by itself"
     found = build.make_context("build", ["--jobs", "3"], auto_envvar_prefix="XPUSETUP").params
     assert (found["jobs"], [*found["only"]]) == (3, ["torch", "vision"])
+
+
+def test_a_dash_is_stdout_where_a_file_is_written(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the screen says of it stands beside it, on stderr."""
+    monkeypatch.setattr("xpusetup.cli.finish.STDOUT", str(Path("stdout").absolute()))
+    ran = program("setup -o - -p torch-2.14 --facts workstation.json")
+    assert Path("stdout").read_text().startswith("#!")
+    assert (ran.out, "as a script for root" in ran.err) == ("", True)
+    assert not Path("-").exists()
+    refused = program("setup -o - -p torch-2.14 --facts workstation.json --json").document()["error"]
+    assert refused["message"] == "--json has stdout for its document"
+
+
+def test_a_dash_is_no_folder(program: Program) -> None:
+    ran = program("emit shell -p sim -o -")
+    assert (ran.code, "'-' is no folder; one of that name is ./-" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("build --profil sim", "--profile"),
+        ("plan --jsn", "--json"),
+        ("doctor --facs x", "--facts"),
+        ("--vrbose doctor", "--verbose"),
+        ("plan --nosuch", ""),
+        ("test --list", ""),
+        ("build --for run", ""),
+    ],
+)
+def test_the_option_that_is_near(words: str, near: str, program: Program) -> None:
+    told = program(words).err.splitlines()[-1]
+    assert told.partition(" (")[2] == (f"Possible options: {near})" if near else "")
+
+
+def test_bad_usage_that_nobody_hears(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document cannot be written, as on a full disk: the code stays that of bad usage."""
+
+    def refuse(_text: str) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout.write", refuse)
+    monkeypatch.setattr("xpusetup.cli.leave", lambda *_streams: None)
+    assert program("plan --nosuch --json").code == 2
+
+
+@pytest.mark.parametrize("words", ["plan -p sim", "doctor", "profiles new mine", "status -p sim"])
+def test_a_folder_that_is_gone_is_told_as_that(words: str, program: Program, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    ran = program(words)
+    os.chdir(tmp_path)
+    assert (ran.code, ran.err.splitlines()[-2:]) == (
+        3,
+        [" ✗ the folder in which this was called is gone", "   fix  cd to one that is there, and again"],
+    )
+
+
+@pytest.mark.parametrize(
+    "words", ["profiles show sim", "doctor --facts laptop.json", "status -p sim", "explain empty.log"]
+)
+def test_a_user_without_a_home(words: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a numeric user of a container: who asks where it is was ended by a traceback."""
+
+    def unknown(_number: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    Path("empty.log").touch()
+    assert program(words).code in {0, 1, 3}
+    assert os.environ["HOME"] == "/"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "plan -p sim --source simxpu=~nobody-here/x",
+        "plan -p sim --patch simxpu=~nobody-here/x",
+        "fits ~nobody-here/x.whl",
+        "profiles trust ~nobody-here/x",
+        "verify -p sim --device ~nobody-here/x.toml",
+    ],
+)
+def test_the_home_of_a_user_whom_nobody_knows(words: str, program: Program) -> None:
+    ran = program(words)
+    assert (ran.code, "~nobody-here/x" in ran.err) == (2, True)

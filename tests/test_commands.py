@@ -17,7 +17,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import Order, emit
 from xpusetup.commands.environment import env
-from xpusetup.commands.explain import explain
+from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.status import status_of_one
@@ -87,6 +87,20 @@ def test_advice_for_a_tree_that_the_build_fetches(workspace: Workspace, tmp_path
     (of_step,), (of_others,) = (explain(str(folder / "x.fetch.log")).data.causes for folder in (logs, tmp_path))
     assert (of_step.id, of_step.fix, of_step.commands) == (of_others.id, "pin a commit that it has", [])
     assert of_others.commands[0] == "git submodule sync --recursive"
+
+
+def test_what_a_step_said_by_itself_is_told_whole(workspace: Workspace, tmp_path: Path) -> None:
+    """Its advice was cut to the width of a screen among the last lines. Logs of others advise nothing by themselves."""
+    logs = make_root(workspace) / "logs"
+    logs.mkdir()
+    fix = f"keep them elsewhere, then: git -C {'/long' * 40} checkout -- ."
+    for folder in (logs, tmp_path):
+        (folder / "x.fetch.log").write_text(f"+ x\nxpusetup: it holds changes of your own (setup.py)\n  {fix}\n")
+    go_on = GoingOn(command="xpusetup build", reached=[0, 0], seconds=1)
+    said = StepWords("it holds changes of your own (setup.py)", fix)
+    assert describe_failure(Root(logs.parent), "x.fetch", go_on).said == said
+    assert explain(str(logs / "x.fetch.log")).data.said == said
+    assert explain(str(tmp_path / "x.fetch.log")).data.said is None
 
 
 def test_a_build_is_not_advised_to_install_something_else(workspace: Workspace) -> None:
@@ -251,6 +265,20 @@ def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) ->
     for other in (replace(new, profile="main"), replace(new, rev=("torch=v2.15.0",))):
         with pytest.raises(NotReadyError):
             ensure_locked(open_workspace(other), said.append)
+
+
+def test_what_is_done_for_a_lock_is_no_note_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    said: list[str] = []
+
+    def answer(repo: str, *_asked: object) -> dict[str, str]:
+        raise NotReadyError(f"{repo} is away", fix="")
+
+    monkeypatch.setattr("xpusetup.commands.profiles.list_refs", answer)
+    new = Where(profile="torch-2.15", root=str(tmp_path / "new"))
+    ensure_locked(open_workspace(new), notes.append, said.append)
+    assert said == ["asking https://github.com/pytorch/pytorch for v2.15.0"]
+    assert [text.partition(";")[0] for text in notes] == ["https://github.com/pytorch/pytorch is away"]
 
 
 def test_helpers_travel() -> None:

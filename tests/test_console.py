@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 EVIL = "[b]Q[/b][/x]\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x08\rE"
-KINDS: tuple[Kind, ...] = ("plan", "note", "start", "output", "end")
+KINDS: tuple[Kind, ...] = ("plan", "note", "progress", "start", "output", "end")
 AS_TEXT = "[b]Q[/b][/x]"
 
 

@@ -18,10 +18,11 @@ from data.targets import plan_for
 from golden import hold
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
+from xpusetup.commands.environment import run
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
-from xpusetup.system.environment import cannot_start
+from xpusetup.system.environment import not_started
 
 make_environment: Any = importlib.import_module("make_environment")
 adopt_environment: Any = importlib.import_module("adopt_environment")
@@ -233,21 +234,29 @@ def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "number", "text", "fix"),
+    ("word", "code", "message", "fix"),
     [
+        ("./folder", errno.EACCES, "./folder is a folder, and no command", "name a program in it"),
+        ("./plain", errno.EACCES, "./plain may not be executed", "chmod +x ./plain, or name its interpreter"),
+        ("./plain", errno.ENOEXEC, "names no interpreter", "xpusetup run -- PROGRAM ./plain 'a b'"),
+        ("./plain", errno.ENOENT, "the interpreter that the first line of ./plain names is not there", "-- PROGRAM"),
+        ("plain", errno.ENOENT, "there is no command 'plain'", "./plain names the file that is here"),
         ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "look at its spelling"),
-        ("plain", errno.ENOEXEC, "has no #!", "xpusetup run -- bash FOLDER/plain -x"),
-        ("plain", errno.ENOENT, "the interpreter that the first line of", "look at that line"),
-        ("plain", errno.EACCES, "cannot be started: Permission denied", "chmod +x FOLDER/plain"),
-        ("plain/x", errno.ENOTDIR, "there is no command", "look at its spelling"),
-        ("", errno.EACCES, "cannot be started", "name a file in it"),
-        ("program", errno.ENOEXEC, "cannot be started", "another kind of machine"),
+        ("./plain/x", errno.ENOTDIR, "there is no command './plain/x'", "look at its spelling"),
+        ("env", errno.E2BIG, "env: Argument list too long", "give fewer arguments"),
     ],
 )
-def test_why_a_command_cannot_be_started(tmp_path: Path, name: str, number: int, text: str, fix: str) -> None:
-    (tmp_path / "plain").write_text("exit 1\n")
-    (tmp_path / "program").write_bytes(b"\x7fELF\2\1\1")
-    word = name if name == "nosuch" else str(tmp_path / name)
-    error = cannot_start((word, "-x"), OSError(number, os.strerror(number)))
-    assert text in error.message
-    assert fix.replace("FOLDER", str(tmp_path)) in error.fix
+def test_why_a_command_cannot_be_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, code: int, message: str, fix: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "plain").write_text("echo hi\n")
+    told = not_started((word, "a b"), OSError(code, os.strerror(code)))
+    assert message in told.message
+    assert fix in told.fix
+
+
+def test_a_command_without_a_name() -> None:
+    with pytest.raises(UsageError, match="run needs a command"):
+        run(Where(profile="sim"), [""])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from logs import WENT_WELL, explained, ids, noise, signatures, wordings
+from xpusetup.base.errors import UsageError
 from xpusetup.explain.finder import Signature, parse_signatures
 from xpusetup.system.files import package_texts
 
@@ -64,7 +65,7 @@ def test_there_are_twenty_such_logs() -> None:
 def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> None:
     text = package_texts("data/signatures")
     assert change[0] in text
-    with pytest.raises(ValueError, match="validation error") as caught:
+    with pytest.raises(UsageError, match="data/signatures: ") as caught:
         parse_signatures(text.replace(*change, 1))
     assert words in str(caught.value)
 

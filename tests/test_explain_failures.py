@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from logs import HERE, explained, ids, signatures
+from xpusetup.base.errors import UsageError
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.blocks import find_coding
 from xpusetup.explain.codes import COMMON
@@ -106,7 +107,7 @@ def test_a_number_alone_is_no_result(line: str) -> None:
 
 def test_a_result_that_nothing_has_is_refused() -> None:
     text = package_texts("data/signatures").replace('"DEVICE_LOST",', '"DEVICE_LOSST",', 1)
-    with pytest.raises(ValueError, match="results that nothing has") as caught:
+    with pytest.raises(UsageError, match="results that nothing has") as caught:
         parse_signatures(text)
     assert "DEVICE_LOSST" in str(caught.value)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from logs import SMALLEST, explained, signatures
+from xpusetup.base.errors import UsageError
 from xpusetup.explain.explanation import explain
 from xpusetup.explain.finder import Refinement, parse_signatures
 from xpusetup.explain.gone import Came, Gone, refine_came, refine_gone
@@ -60,7 +61,7 @@ def test_what_a_release_brought_names_that_release() -> None:
 @pytest.mark.parametrize("kind", ["parts", "told_first"])
 def test_a_list_that_nothing_has_is_refused(kind: str) -> None:
     text = SMALLEST.replace('source = "', f'{kind} = ["nothing"]\nsource = "')
-    with pytest.raises(ValueError, match="nothing"):
+    with pytest.raises(UsageError, match="nothing"):
         parse_signatures(text)
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 def test_written_and_read(tmp_path: Path) -> None:
@@ -71,6 +74,17 @@ def test_what_is_no_file_is_written_into_and_stays(tmp_path: Path) -> None:
     os.close(writer)
     files.write_text(Path("/dev/null"), "x")
     assert Path("/dev/null").is_char_device()
+
+
+@pytest.mark.parametrize("write", [files.write_text, files.append_line])
+def test_what_a_name_of_an_open_file_stands_for_goes_on(tmp_path: Path, write: Callable[[Path, str], None]) -> None:
+    """As in `-o /dev/stdout >> log`: by its name the file was emptied, or written over from its beginning."""
+    handle = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT)
+    os.write(handle, b"before ")
+    write(Path(f"/dev/fd/{handle}"), "text")
+    os.write(handle, b" after")
+    os.close(handle)
+    assert (tmp_path / "log").read_text().replace("\n", "") == "before text after"
 
 
 def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,11 +148,11 @@ def test_a_line_that_does_not_fit_takes_nobody_elses_with_it(
             os.pwrite(self.fileno(), behind.encode(), 0)  # O_APPEND: at the end all the same
             return written
 
-    def open_it(self: Path, _mode: str, **_words: object) -> io.FileIO:
-        return Full(os.open(self, os.O_WRONLY | os.O_APPEND), "a")
+    def open_it(path: Path, _mode: str) -> io.FileIO:
+        return Full(os.open(path, os.O_WRONLY | os.O_APPEND), "a")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "open", open_it)
+        patch.setattr(files, "_open", open_it)
         with pytest.raises(NotReadyError, match="No space left"):
             files.append_line(path, "third")
     assert path.read_text() == ("first\nsecond\nthitheirs\n" if behind else "first\nsecond\n")

@@ -209,6 +209,12 @@ def test_exactly_one_wheel(
     assert said in capsys.readouterr().err
 
 
+def test_a_wheel_of_any_version_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        inspect_wheel.main(["--wheels", str(tmp_path), "--distribution", "demo", "--version", ""])
+    assert "no wheel of demo in" in capsys.readouterr().err
+
+
 def test_the_one_wheel_of_a_folder(tmp_path: Path) -> None:
     make_wheel(tmp_path / "wheels")
     make_wheel(tmp_path / "wheels", name="demo-0.9-py3-none-any.whl")

@@ -184,6 +184,13 @@ def test_a_terminal_without_a_cursor_gets_lines(kind: str, monkeypatch: pytest.M
     ]
 
 
+def test_progress_is_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(monkeypatch)
+    screen.say("progress", text="packing https://example.org/x")
+    assert " … packing https://example.org/x\n" in screen.text
+    assert "!" not in screen.text
+
+
 @pytest.mark.parametrize(("json", "says"), [(False, " ! a note\n"), (True, "")])
 def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch)
@@ -192,6 +199,7 @@ def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, mo
     screen.view = live.BuildView(json=json, quiet=True, verbose=True)
     screen.say("plan", text=HEAD, total=16, jobs=14)
     screen.say("note", text="a note")
+    screen.say("progress", text="asking https://example.org for main")
     screen.start("torch.build")
     screen.build(600, begin=0)
     screen.end("torch.build", 600)

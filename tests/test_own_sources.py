@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 build_target: Any = importlib.import_module("build_target")
+own_source: Any = importlib.import_module("own_source")
+install_editable: Any = importlib.import_module("install_editable")
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
 PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")
@@ -169,10 +173,10 @@ def test_what_follows_is_done_as_long_as_nothing_came_of_it() -> None:
 
 def test_words_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "tree/.git").mkdir(parents=True)
-    (tmp_path / "a.patch").write_text("--- a\n")
+    (tmp_path / "a.patch").write_text("--- a\n+++ b\n")
     assert find_sources([f"torch={tmp_path}/tree"]) == (("torch", f"{tmp_path}/tree"),)
     (patch,) = find_patches([f"torch={tmp_path}/a.patch"])
-    assert (patch.source, patch.file, patch.text) == ("torch", f"{tmp_path}/a.patch", "--- a\n")
+    assert (patch.source, patch.file, patch.text) == ("torch", f"{tmp_path}/a.patch", "--- a\n+++ b\n")
     assert patch.name == f"torch-a-{patch.digest}.patch"
     (tmp_path / "a.patch").write_bytes(b"\xff")
     with pytest.raises(UsageError, match="is not UTF-8"):
@@ -314,12 +318,50 @@ def test_a_ready_wheel_that_was_built_of_a_tree_comes_back() -> None:
     assert steps(pinned=("triton",)) == steps()
 
 
+@pytest.mark.parametrize(
+    ("seconds", "date"), [(-315619200, 0), (0, 0), (1_700_000_000, 1_700_000_000), (7_258_118_400, 4_354_819_198)]
+)
+def test_an_archive_of_any_time_has_a_date_that_wheels_and_compilers_take(
+    tmp_path: Path, seconds: int, date: int
+) -> None:
+    (tmp_path / "PKG-INFO").touch()
+    os.utime(tmp_path / "PKG-INFO", (seconds, seconds))
+    assert own_source.date_of(tmp_path, 1) == date
+
+
+def test_an_editable_tree_of_something_else_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran: list[tuple[str, ...]] = []
+    (tmp_path / "setup.py").touch()
+    there = {"other": SimpleNamespace(name="other", source=str(tmp_path)), "far": SimpleNamespace(source="/gone")}
+
+    def run(words: tuple[str, ...], **_settings: object) -> SimpleNamespace:
+        ran.append(words)
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(install_editable.subprocess, "run", run)
+    monkeypatch.setattr(install_editable, "installed", lambda: there)
+    monkeypatch.setattr(install_editable, "make_movable", lambda _prefix: None)
+    named = ["--component", "simxpu", "--distribution", "simxpu", "--tree", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", ["install_editable.py", *named])
+    with pytest.raises(SystemExit):
+        install_editable.main()
+    message, fix = capsys.readouterr().err.splitlines()
+    assert message == f"xpusetup: {tmp_path} installs other, and not simxpu; it was taken out again"
+    assert fix == "  name the tree of simxpu: --source simxpu=DIR:editable"
+    assert ran[-1][-3:] == ("uninstall", "--yes", "other")
+
+
 def test_an_editable_tree_is_installed_as_it_lies() -> None:
     request = Request(sources=(TORCH,), editable=("torch",))
     seen = {step.id: step for step in plan_for("torch-2.14", request).steps}
     assert not {"torch.build", "torch.inspect"} & set(seen)
     install, build = seen["torch.install"], steps(sources=(TORCH,))["torch.build"]
-    assert "install_editable.py --distribution torch --tree /home/me/pytorch -- -Ccmake.define." in words(install)
+    assert (
+        "install_editable.py --component torch --distribution torch --tree /home/me/pytorch -- -Ccmake.define."
+        in words(install)
+    )
     more = dict(set(install.env) - set(build.env))
     assert more.pop("LDFLAGS") == f"{dict(build.env)['LDFLAGS']} -Wl,-rpath,@ROOT@/venv/lib"  # $ORIGIN is in the tree
     assert more == {"PIP_CONSTRAINT": "/dev/null"}

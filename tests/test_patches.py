@@ -60,7 +60,7 @@ def test_a_profile_brings_patches(tmp_path: Path) -> None:
 
 
 def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
-    (tmp_path / "fix.patch").write_text("--- a\n\r\n+++ 'b'\n")
+    (tmp_path / "fix.patch").write_text("--- a\r\n+++ 'b'\r\n\n")
     profile = read_patches(patched_profile(), tmp_path)
     again = parse_profile(render_profile(profile, "again"), "x.toml")
     assert again == profile
@@ -68,7 +68,7 @@ def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
 
 
 def test_an_image_has_the_patches_that_its_fetch_puts_on(tmp_path: Path) -> None:
-    (tmp_path / "fix.patch").write_text("--- a\n")
+    (tmp_path / "fix.patch").write_text("--- a\n+++ b\n")
     (tmp_path / "torch-2.14.toml").write_text(patched_text("fix.patch"))
     where = Where(profile=str(tmp_path / "torch-2.14.toml"))
     found = KINDS["dockerfile"].make(Order(places=(where,), request=Request(), options={})).files
@@ -78,6 +78,23 @@ def test_an_image_has_the_patches_that_its_fetch_puts_on(tmp_path: Path) -> None
     copied = {name.rpartition("/")[2] for name in found if name.startswith("helpers/patches/")}
     assert len(copied) == 2
     assert all(name in found["steps/torch.fetch.sh"] for name in copied)
+
+
+@pytest.mark.parametrize(
+    "text", ["machine example.org password secret\n", "--- a\nb\n", "+++ b\n", "not --- a\n+++ b\n"]
+)
+def test_a_file_that_is_no_patch_goes_nowhere(tmp_path: Path, text: str) -> None:
+    """A profile of someone else could name any file of a home, whose text would be in each bundle and form."""
+    (tmp_path / "fix.patch").write_text(text)
+    with pytest.raises(UsageError, match=r"fix\.patch is no patch") as caught:
+        read_patches(patched_profile("fix.patch"), tmp_path)
+    assert "secret" not in caught.value.message + caught.value.fix
+
+
+@pytest.mark.parametrize("text", ["a word before\n--- a\r\n+++ b\r\n", "diff --git a/x b/x\nold mode 100644\n"])
+def test_what_git_and_diff_write_is_a_patch(tmp_path: Path, text: str) -> None:
+    (tmp_path / "fix.patch").write_bytes(text.encode())
+    read_patches(patched_profile("fix.patch"), tmp_path)
 
 
 def test_a_patch_that_is_not_there(tmp_path: Path) -> None:

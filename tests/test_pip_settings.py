@@ -163,3 +163,70 @@ def test_a_file_that_a_variable_names_is_the_strongest(tmp_path: Path, monkeypat
     for name, text in {"pip.conf": "site.txt", "named.conf": "named.txt"}.items():
         (tmp_path / name).write_text(f"[install]\nconstraint = {text} {OURS}\n")
     assert env_installers.constraints_in_force(OURS) == ["named.txt"]
+
+
+@pytest.fixture
+def uv(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the folder of uv's own settings, in a machine that has none beside them."""
+    for name in ("UV_NO_CONFIG", "UV_CONFIG_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(place / "own"))
+    monkeypatch.setenv("XDG_CONFIG_DIRS", str(place / "shared"))
+    monkeypatch.setattr(env_installers.shutil, "which", lambda _name: "/bin/uv")
+    (place / "work/deep").mkdir(parents=True)
+    monkeypatch.chdir(place / "work/deep")
+    return place
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own/uv/uv.toml", '[pip]\ntarget = "/elsewhere"\n'),
+        ("own/uv/uv.toml", '[ "pip" ]\nprefix="/elsewhere"\n'),
+        ("own/uv/uv.toml", 'offline = true\npip.prefix = "/elsewhere"\n'),
+        ("shared/uv/uv.toml", 'pip = { strict = true, target = "/elsewhere" }\n'),
+        ("work/uv.toml", '[pip]\ntarget = "/elsewhere"\n'),
+        ("work/deep/pyproject.toml", '[tool.uv.pip]\ntarget = "/elsewhere"\n'),
+        ("work/deep/pyproject.toml", '[tool.uv]\npip.target = "/elsewhere"\n'),
+    ],
+)
+def test_a_uv_whose_settings_lead_elsewhere_is_left_out(
+    uv: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert [way.name for way in env_installers.ways()] == ["uv", "pip"]
+    write(uv / name, text)
+    assert [way.name for way in env_installers.ways()] == ["pip"]
+    assert f"goes elsewhere: {uv / name} says " in capsys.readouterr().out
+    monkeypatch.setattr(env_installers.importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(SystemExit):
+        list(env_installers.ways())
+    assert "export UV_NO_CONFIG=1" in capsys.readouterr().err
+    monkeypatch.setenv("UV_NO_CONFIG", "1")
+    assert env_installers.find_led() == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("own/uv/uv.toml", '[pip]\nindex-url = "https://target.example/prefix"\n# target = "/x"\n'),
+        ("own/uv/uv.toml", '[publish]\ntarget = "/x"\n'),
+        ("work/deep/pyproject.toml", '[tool.other.pip]\ntarget = "/x"\n'),
+        ("work/pyproject.toml", '[tool.uv.pip]\ntarget = "/farther"\n'),
+    ],
+)
+def test_settings_of_uv_that_lead_nowhere_else(uv: Path, name: str, text: str) -> None:
+    write(uv / "work/deep/uv.toml" if name == "work/pyproject.toml" else uv / name, "offline = true\n")
+    write(uv / name, text)
+    assert env_installers.find_led() == ""
+
+
+def test_the_file_that_a_variable_names_stands_for_all_others(uv: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(uv / "own/uv/uv.toml", '[pip]\ntarget = "/elsewhere"\n')
+    write(uv / "named.toml", "offline = true\n")
+    monkeypatch.setenv("UV_CONFIG_FILE", str(uv / "named.toml"))
+    assert env_installers.find_led() == ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,15 @@ from xpusetup.base.document import to_json, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import hide_all
 from xpusetup.base.values import parse_toml
-from xpusetup.commands.profiles import make_schema, new_file, new_profile, show_profile
+from xpusetup.commands.next_commands import list_next
+from xpusetup.commands.profiles import check_profile, lock, make_schema, new_file, new_profile, show_profile
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import render_profile
+from xpusetup.config.profile import SourceComponent
 from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
+from xpusetup.system.http import Told
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +73,58 @@ def test_a_new_profile_is_the_old_one_by_another_name(base: str) -> None:
     assert text.startswith("#:schema ./profile.schema.json\n")
     comments = [line for line in package_text(f"profiles/{base}.toml").splitlines()[1:] if line.startswith("# ")]
     assert [line for line in comments if line not in text] == []
+
+
+def test_a_profile_of_ones_own_is_copied_too() -> None:
+    own = package_text("profiles/sim.toml").replace('name = "sim"', "name='own'", 1)
+    Path("folder").mkdir()
+    Path("folder/own.toml").write_text(own)
+    new_profile("mine", "folder/own.toml", new_file("mine", ""))
+    assert load_profile("mine.toml") == replace(shipped("sim"), name="mine", tier="own", tried="not yet")
+    patch = 'frontend = "setup.py"\npatches = [{file = "a.diff", source = "me", confidence = "likely"}]'
+    Path("folder/own.toml").write_text(own.replace('frontend = "setup.py"', patch))
+    with pytest.raises(UsageError, match="there is no patch"):
+        new_profile("other", "folder/own.toml", new_file("other", ""))
+    assert not Path("other.toml").exists()
+
+
+def test_a_stack_is_not_copied_as_a_profile() -> None:
+    with pytest.raises(UsageError, match="stack-cpu is a stack, and no profile"):
+        new_profile("mine", "stack-cpu", new_file("mine", ""))
+
+
+ODD = ["plain", "-dash", "a b.toml", "new\nline.toml", "bell\x07.toml", "\udcff.toml", "quote'.toml", "é.toml"]
+
+
+@pytest.mark.parametrize("out", ODD)
+def test_what_follows_a_new_file_is_a_whole_command(out: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: Told())
+    locked = lock(Where(profile="sim"), out, lambda _text: None).data
+    file = locked.file or ""
+    assert load_profile(file) == shipped("sim")
+    first, _, rest = Path(file).read_text().partition("\n")
+    assert first.startswith("# Locked ")
+    assert rest.startswith("schema = 1\n")
+    (again,) = re.findall(r"Again: (.*)", first)
+    for line in (locked.follows, again):
+        assert line.isprintable()
+    if "$" not in again:
+        assert shlex.split(again) == ["xpusetup", "profiles", "lock", "--profile", "sim", "--out", file]
+        assert shlex.split(locked.follows) == ["xpusetup", "build", "--profile", file]
+    assert Path(file).resolve() == Path(out).resolve()
+
+
+def test_a_lock_of_a_file_names_that_file_to_do_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: Told())
+    new_profile("mine", "sim", new_file("mine", "my own.toml"))
+    lock(Where(profile="my own.toml"), "locked.toml", lambda _text: None)
+    assert "xpusetup profiles lock --profile 'my own.toml' --out locked.toml\n" in Path("locked.toml").read_text()
+
+
+def test_what_was_checked_is_named_as_it_was_asked_for() -> None:
+    new_profile("mine", "sim", new_file("mine", "my own.toml"))
+    (follows,) = list_next(check_profile("my own.toml").data, {})
+    assert follows.argv == ["xpusetup", "plan", "--profile", "my own.toml"]
 
 
 @pytest.mark.parametrize(
@@ -159,6 +216,19 @@ def test_each_error_names_its_line() -> None:
 def test_what_is_no_toml_names_what_is_wrong(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(f"mine.toml is not TOML: {said}")):
         parse_profile(text, "mine.toml")
+
+
+def test_a_repository_below_home_is_found_there(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(here / "home"))
+    vendored = (
+        '\n[[components.vendored]]\nname = "lib"\npath = "lib"\nrepo = "~/lib"\n'
+        f'rev = "{"a" * 40}"\nsource = "me"\nconfidence = "likely"\n'
+    )
+    text = package_text("profiles/sim.toml").replace("package:simxpu", "~/tree") + vendored
+    Path("mine.toml").write_text(text)
+    part = load_profile("mine.toml").components[-1]
+    assert isinstance(part, SourceComponent)
+    assert [part.repo, part.vendored[0].repo] == [f"{here}/home/tree", f"{here}/home/lib"]
 
 
 def test_a_mark_before_the_first_line_is_none_of_it() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import re
 import zipfile
 from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,7 +39,6 @@ from xpusetup.verify.signing import read_public, sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 sbom: Any = importlib.import_module("helperlib.wheel.sbom")
 sources: Any = importlib.import_module("helperlib.wheel.sources")
@@ -397,6 +399,20 @@ def test_a_wheel_that_goes_takes_what_was_said_of_it_along(tmp_path: Path) -> No
         path.write_text("")
     collect_wheel.place(new, old.parent, "demo")
     assert sorted(path.name for path in old.parent.iterdir()) == [new.name, kept.name]
+
+
+@pytest.mark.parametrize(("own", "fix"), [(True, "--source simxpu=DIR"), (False, "in the profile")])
+def test_a_tree_of_something_else_is_told_by_what_it_makes(
+    tmp_path: Path, own: bool, fix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_wheel(tmp_path)
+    named = {"component": "simxpu", "distribution": "simxpu", "tree": Path("/t/demo"), "own": own}
+    with pytest.raises(SystemExit):
+        collect_wheel.refuse_other(SimpleNamespace(source=tmp_path, **named))
+    message, advice = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"xpusetup: /t/demo makes demo-\S+\.whl, and no wheel of simxpu", message)
+    assert fix in advice
+    collect_wheel.refuse_other(SimpleNamespace(source=tmp_path, **{**named, "distribution": "Demo"}))
 
 
 # What is a licence, and what is known of a profile.

@@ -64,7 +64,7 @@ def test_unknown_refs(ref: str, message: str) -> None:
 
 def test_revs() -> None:
     assert parse_revs(["torch=main", "vision=#7"]) == {"torch": "main", "vision": "#7"}
-    for bad in ("torch", "=main", "torch=", "torch=-x", "torch=a b", "torch=$(x)"):
+    for bad in ("torch", "=main", "torch=", "torch=-x", "torch=a b", "torch=$(x)", "a/b=main", "a b=main"):
         with pytest.raises(UsageError, match="is not COMPONENT=REF"):
             parse_revs([bad])
     with pytest.raises(UsageError, match="twice"):

@@ -15,6 +15,7 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.resources import check_disk, check_filesystem
 from xpusetup.machine import probe_system as module
 from xpusetup.machine.probe_system import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
+from xpusetup.run.tables import check_texts
 from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ def ask(*disks: dict[str, Any], needs: float | None = 60.0) -> str:
 )
 def test_room(disks: list[dict[str, Any]], seen: str) -> None:
     assert ask(*disks) == seen
+
+
+def test_what_is_said_of_a_disk_holds_for_one_that_is_read_only_too() -> None:
+    text = check_texts()["res.disk"]
+    assert "runs out" not in text.why
+    assert text.say.startswith("Build elsewhere")
 
 
 def test_a_need_that_nobody_knows_stops_nothing() -> None:

@@ -197,6 +197,19 @@ def test_a_file_serves_as_a_name(here: Path) -> None:
     assert root_name("sim") == "sim"
 
 
+@pytest.mark.parametrize("name", ["my own.toml", "a;b.toml", "new\nline.toml", "\udcff.toml"])
+def test_a_file_with_any_name_has_a_root_that_can_hold_a_build(here: Path, name: str) -> None:
+    (here / name).write_text(small_text())
+    root = open_workspace(Where(profile=name)).root
+    assert check_folder(root) == root
+    assert root.name.isprintable()
+
+
+@pytest.mark.parametrize("name", ["a b", "new\nline", "\x07", "\udcff"])
+def test_a_root_that_cannot_hold_a_build_is_refused(here: Path, name: str) -> None:
+    assert "compiler flags and PATH cannot carry" in refused(profile="sim", root=f"{here}/{name}")[0]
+
+
 def test_messages_of_a_file_name_it(here: Path) -> None:
     (here / "mine.toml").write_text(small_text(("tier", "teir")))
     message, fix = refused(profile="./mine.toml")

@@ -25,7 +25,7 @@ from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedB
 from xpusetup.commands.cache import CacheSize, KeptFolder, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
-from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
+from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
 from xpusetup.commands.fits import FitResult
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
@@ -170,6 +170,12 @@ FULL_FAILURE = replace(
         ),
     ],
 )
+SAID = StepWords(
+    "cannot get 14920a32752e62e3b88c965384bcd7cff9cff9b7 of simxpu from /srv/sources/simxpu: it has no such commit",
+    "pin a commit that it has: git ls-remote /srv/sources/simxpu says where its branches and tags are, in words that"
+    " are longer than a line of a screen is wide",
+)
+SAID_FAILURE = replace(FAILED.failure, said=SAID)
 KILLED_FAILURE = replace(FAILED.failure, causes=CAUSES, tried=[14, 7], heaviest=18 << 30)
 UNKNOWN_FAILURE = replace(
     FAILED.failure,

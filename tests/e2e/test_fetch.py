@@ -16,7 +16,10 @@ from e2e.fetching import STORE, notes, summary
 from standins.git_server import Manner, serve
 from standins.repository import run_git
 from standins.superproject import HELPER, HOST, Size, Super, find_rubbish, make_super, snapshot
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import FoundRef
 from xpusetup.bundle.io import list_trees
+from xpusetup.system.git import list_refs, read_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -205,8 +208,11 @@ def make_repository(folder: Path, **files: str) -> str:
     return run_git(folder, "rev-parse", "HEAD").strip()
 
 
-def fetch(folder: Path, rev: str, tree: Path, env: dict[str, str], *more: str) -> subprocess.CompletedProcess[str]:
-    words = ("--repo", f"file://{folder}", "--rev", rev, "--into", str(tree), *more, "--pauses", "0")
+def fetch(
+    folder: Path | str, rev: str, tree: Path, env: dict[str, str], *more: str
+) -> subprocess.CompletedProcess[str]:
+    repo = folder if isinstance(folder, str) else f"file://{folder}"
+    words = ("--repo", repo, "--rev", rev, "--into", str(tree), *more, "--pauses", "0")
     return subprocess.run((sys.executable, str(HELPER), *words), env=env, check=False, capture_output=True, text=True)
 
 
@@ -259,3 +265,32 @@ def test_a_tag_and_a_commit_that_are_not_there(tmp_path: Path) -> None:
         1,
         True,
     )
+
+
+@pytest.mark.parametrize("by_settings", [False, True])
+def test_a_folder_that_is_no_repository_is_no_matter_of_the_network(tmp_path: Path, by_settings: bool) -> None:
+    env = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    address = f"file://{tmp_path}/gone"
+    if by_settings:
+        address = "https://host.invalid/gone"
+        named = {"GIT_CONFIG_KEY_0": f"url.{tmp_path}/.insteadOf", "GIT_CONFIG_VALUE_0": "https://host.invalid/"}
+        env |= {"GIT_CONFIG_COUNT": "1", **named}
+    for seen in ("is not there", "is no repository of git, or may not be read"):
+        done = fetch(address, "0" * 40, tmp_path / "tree", env)
+        assert (done.returncode, f"{tmp_path}/gone {seen}: bring the repository there" in done.stderr) == (1, True)
+        assert "network" not in done.stderr
+        with pytest.raises(NotReadyError) as caught:
+            list_refs(address, ("refs/heads/main",), env)
+        assert "network" not in caught.value.fix
+        (tmp_path / "gone").mkdir(exist_ok=True)
+
+
+def test_a_commit_that_a_server_lacks_is_no_matter_of_the_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_repository(tmp_path / "upstream", b_h="int b;\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    env = {"HOME": str(tmp_path)}
+    with pytest.raises(NotReadyError, match="it has no commit 0000000") as caught:
+        read_files(f"file://{tmp_path}/upstream", FoundRef("0" * 40), ["a"], env)
+    assert f"a commit that it has: git ls-remote file://{tmp_path}/upstream" in caught.value.fix

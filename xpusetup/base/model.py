@@ -11,7 +11,8 @@ from typing import Any, Literal
 # What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them.
 
 
-Kind = Literal["plan", "note", "start", "output", "end"]
+Kind = Literal["plan", "note", "progress", "start", "output", "end"]
+"""A note warns, or says what else is to be known; progress says what is done now."""
 State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
 PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
 SUMMARY = "= "

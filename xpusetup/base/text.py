@@ -200,6 +200,11 @@ def csh_word(text: str) -> str:
     return f"""'{text.replace("'", "'" + chr(92) + "''").replace("!", chr(92) + "!")}'"""
 
 
+def command_on_one_line(argv: Iterable[str]) -> str:
+    """Quote a command for people to copy: it stays one line, whatever its words hold."""
+    return " ".join(map(bash_on_one_line, argv))
+
+
 def comment(text: str) -> str:
     """Give a text as the rest of a line that a comment has: it ends where the line ends, and holds no escapes."""
     return "".join(char if char.isprintable() else "?" for char in text)
@@ -265,20 +270,49 @@ def _escape_one(char: str, quote: str, *, octal: bool, decimal: bool) -> str:
 # Words that somebody mistyped.
 
 
-def nearest(word: str, known: Iterable[str], *, least: float = 0.5) -> str:
-    """Give what is meant by a word that is not known; empty where nothing is as near as `least` (0 to 1).
+NEAR = 0.65
+"""How alike two words are, from 0 to 1, of which one may be meant by the other: below it, anything comes up."""
+OF_A_PART, SHORTEST = 0.7, 3
+"""How near a word is to one of which it is a part, and how many letters it has at least."""
+PARTED = re.compile(r"[\W_]+")
 
-    Of what is equally near: the same letters in another order first, then what begins with the same digits, then what
-    stands first.
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Give what is meant by a word that is not known; empty where nothing is near.
+
+    Of what is equally near: what begins with the same digits, then what stands first.
     """
-    from difflib import SequenceMatcher  # noqa: PLC0415 - for an error alone
-
-    low = word.lower()
     asked = re.sub(r"\D", "", word)
 
-    def near(each: str) -> tuple[bool, float, bool]:
-        ratio = round(SequenceMatcher(None, low, each.lower()).ratio(), 3)
-        return sorted(low) == sorted(each.lower()), ratio, re.sub(r"\D", "", each).startswith(asked)
+    def rank(each: str) -> tuple[float, bool]:
+        return _likeness(word.lower(), each.lower()), re.sub(r"\D", "", each).startswith(asked)
 
-    best = max(known, key=near, default="")
-    return best if near(best)[0] or near(best)[1] >= least else ""
+    best = max(known, key=rank, default="")
+    return best if rank(best)[0] >= NEAR else ""
+
+
+def same_letters(word: str, other: str) -> bool:
+    """Say whether two words have the same letters and digits, in whatever order, and whatever parts them."""
+    return sorted(PARTED.sub("", word.lower())) == sorted(PARTED.sub("", other.lower()))
+
+
+def _likeness(word: str, other: str) -> float:
+    """Say how alike two words are; a beginning that they share says little where all begin so, as `stack-`."""
+    parts, others = PARTED.split(word), PARTED.split(other)
+    whole = "-".join(parts), "-".join(others)
+    if same_letters(word, other):
+        return 1.0 if PARTED.sub("", word) == PARTED.sub("", other) else 0.99
+    ratio = _ratio(*whole)
+    completed = len(word) >= SHORTEST and f"-{whole[0]}" in f"-{whole[1]}"
+    part = OF_A_PART + ratio / 10 if completed or f"-{whole[1]}-" in f"-{whole[0]}-" else 0.0
+    while parts and others and parts[0] == others[0]:
+        parts, others = parts[1:], others[1:]
+    rests = "-".join(parts), "-".join(others)
+    named = all(re.search("[a-z]", rest) for rest in rests)
+    return max(part, min(ratio, _ratio(*rests)) if named else ratio)
+
+
+def _ratio(word: str, other: str) -> float:
+    from difflib import SequenceMatcher  # noqa: PLC0415 - for an error alone
+
+    return SequenceMatcher(None, word, other).ratio()

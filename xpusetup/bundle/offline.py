@@ -145,10 +145,11 @@ def enter(
     where: Where,
     request: Request,
     file: str,
+    warn: Callable[[str], None],
     say: Callable[[str], None],
     command: Literal["build", "install"] = "build",
 ) -> tuple[Workspace, AirGap]:
-    """Unpack a bundle unless that was done, and open the workspace that it was made for.
+    """Unpack a bundle unless that was done, and open the workspace that it was made for; `say` is told of progress.
 
     Raises UsageError for a file that is none, or that was made for something else.
     """
@@ -163,7 +164,7 @@ def enter(
     workspace = _open(where, bundle, folder)
     wrap, why = _take_away()
     if why:
-        say(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")
+        warn(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")
     return workspace, AirGap(bundle, make_offline(bundle, str(folder)), wrap)
 
 

@@ -23,10 +23,13 @@ from xpusetup.cli.finish import (
     Finished,
     end_early,
     end_unwritten,
+    fill_home,
     fill_streams,
     fit,
     heed_signals,
+    leave,
     name_values,
+    propose_near,
     take_as_given,
 )
 
@@ -187,6 +190,11 @@ class Group(TyperGroup):
         """Give the options, also those that Typer adds by itself."""
         return take_as_given(super().get_params(ctx))
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options that stand before the command."""
+        with propose_near(self.params):
+            return super().parse_args(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer gives it
         """Write the commands under the headings of their panels, with the whole first sentence of each."""
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -219,21 +227,31 @@ COLLECT_AFTER = 200_000
 again is a tenth of what a short command costs."""
 
 
+def _tell_bad_usage() -> None:
+    """Write the document of an error, where JSON was asked for and somebody reads it."""
+    from xpusetup.commands.result import make_error_document
+    from xpusetup.system.environment import variable
+
+    if "--json" in sys.argv or variable("XPUSETUP_JSON"):
+        error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
+        try:
+            sys.stdout.write(make_error_document("xpusetup", error) + "\n")
+            sys.stdout.flush()
+        except OSError:
+            leave(sys.stdout)
+
+
 def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
     heed_signals(end_early)
     fill_streams()
+    fill_home()
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
         app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:
         if end.code == UsageError.code and not isinstance(end, Finished):
-            from xpusetup.commands.result import make_error_document
-            from xpusetup.system.environment import variable
-
-            if "--json" in sys.argv or variable("XPUSETUP_JSON"):
-                error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
-                sys.stdout.write(make_error_document("xpusetup", error) + "\n")
+            _tell_bad_usage()
         raise
     except OSError as error:  # --help, which ends before any command
         end_unwritten(error)

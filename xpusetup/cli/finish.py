@@ -9,7 +9,7 @@ import re
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.result import AnyResult
@@ -30,6 +30,27 @@ if TYPE_CHECKING:
 _AT_WORK: dict[str, Any] = {}
 OF_PLACES = ("DIR", "FILE", "ENV")
 """What the help calls the value of an option or argument that names a file or folder."""
+
+
+OUTPUTS = {"out", "save", "junit", "events"}
+"""Parameters that name what is written."""
+STDOUT = "/dev/stdout"
+
+
+def name_stdout(parameters: Iterable[Any], given: dict[str, Any]) -> None:
+    """Let - stand for stdout where a file is to be written, as everywhere. Raises BadParameter for a folder."""
+    import typer
+
+    for each in parameters:
+        if each.name in OUTPUTS and given.get(each.name) == "-":
+            if each.metavar != "FILE":
+                raise typer.BadParameter("'-' is no folder; one of that name is ./-", param=each)
+            given[each.name] = STDOUT
+
+
+def writes_stdout() -> bool:
+    """Say whether the command at work was told to write a file that is its stdout: its screen goes to stderr then."""
+    return any(_AT_WORK.get(name) in {STDOUT, "/dev/fd/1", "/proc/self/fd/1"} for name in OUTPUTS)
 
 
 def name_values(parameters: Iterable[Any]) -> None:
@@ -73,6 +94,21 @@ def take_as_given(parameters: list[Any]) -> list[Any]:
         if known is not None and not isinstance(known, partial):
             each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, known)
     return parameters
+
+
+@contextmanager
+def propose_near(parameters: Iterable[Any]) -> Iterator[None]:
+    """Let an option that is not known be told with the one that is near to it, where there is one."""
+    try:
+        yield
+    except Exception as error:
+        if hasattr(error, "possibilities") and hasattr(error, "option_name"):
+            from xpusetup.base.text import nearest
+
+            words = [word.removeprefix("--") for each in parameters for word in each.opts if word.startswith("--")]
+            close = nearest(error.option_name.lstrip("-"), words)
+            error.possibilities = [f"--{close}"] if close else None
+        raise
 
 
 def _usage_of(argument: Any) -> str:
@@ -124,10 +160,12 @@ class Command(TyperCommand):
             word = max(each.opts, key=len)[2:].replace("-", "_")
             if each.param_type_name == "option" and word != each.name and each.envvar is None:
                 each.envvar = f"{ctx.auto_envvar_prefix}_{word.upper()}"
-        return super().parse_args(ctx, args)
+        with propose_near(self.params):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
+        name_stdout(self.params, ctx.params)
         _AT_WORK.clear()
         _AT_WORK.update({**ctx.find_root().params, **ctx.params})
         from xpusetup.system.files import places_of
@@ -140,7 +178,7 @@ class Command(TyperCommand):
         places = {each.name: _write_place(each) for each in self.params if each.metavar in OF_PLACES}
         usual = {} if "root" in places else {Path("/"): places.get("out", "export XPUSETUP_ROOT=DIR")}
         given = {how: value for name, how in places.items() if isinstance(value := _AT_WORK.get(name), str) and value}
-        return usual | {Path(value).expanduser(): how for how, value in given.items()}
+        return usual | {Path(os.path.expanduser(value)): how for how, value in given.items()}  # noqa: PTH111 - ~nobody
 
 
 def situation() -> dict[str, list[str]]:
@@ -203,6 +241,16 @@ def fill_streams() -> None:
             setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - to the end
 
 
+def fill_home() -> None:
+    """Give / to who has no home, as a numeric user of a container: what lies below it is told then as not writable."""
+    try:
+        Path.home()
+    except RuntimeError:
+        from xpusetup.system.environment import give_home
+
+        give_home()
+
+
 SIGNS = "xpusetup.signs"
 """How streams are told to write a character that a locale lacks."""
 PLAIN = {"✓": "+", "✗": "x", "·": "-", "…": "...", "↻": "~", "→": "->", "█": "#", "░": "."}
@@ -231,7 +279,7 @@ def finish(
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace
 
-    from xpusetup.base.errors import InterruptedRunError, XpuError
+    from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
     from xpusetup.commands.result import again, complete, complete_result, make_document
     from xpusetup.system.files import unforeseen
     from xpusetup.ui.screens import show_error, show_result
@@ -241,6 +289,8 @@ def finish(
             stream.reconfigure(errors=SIGNS)  # a locale that lacks a character must not end a build
     heed_signals(interrupt)
     try:
+        if json and writes_stdout():
+            raise UsageError("--json has stdout for its document", fix="name a file to write, as in: --out FILE")
         result = _work_trusted(work, json=json)
     except KeyboardInterrupt:
         error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
@@ -258,7 +308,7 @@ def finish(
             document = make_document(told, list_next(told.data, situation()))
             _say(lambda: sys.stdout.write(document + "\n"))
         else:
-            _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
+            _say(lambda: show_result(told, quiet=quiet, verbose=verbose, stderr=writes_stdout()))
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: _write_error(command, error) if json else show_error(error))

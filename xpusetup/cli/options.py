@@ -211,9 +211,10 @@ class LongOutput(Output):
 
     def view(self) -> BuildView:
         """Give the view of a build."""
+        from xpusetup.cli.finish import writes_stdout
         from xpusetup.ui.live import BuildView
 
-        return BuildView(**vars(self))
+        return BuildView(**vars(self), stderr=writes_stdout())
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

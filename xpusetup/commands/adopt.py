@@ -21,7 +21,7 @@ from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.machine.probe_fit import interpreter_of, site_packages
 from xpusetup.system import files
-from xpusetup.system.environment import variable
+from xpusetup.system.environment import from_home, variable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -220,7 +220,7 @@ def _line(where: Where, place: Path) -> str:
 
 
 def _project(folder: str) -> Path:
-    place = Path(folder or ".").expanduser().absolute()
+    place = from_home(folder or ".").absolute()
     if not place.is_dir():
         raise UsageError(f"there is no folder {place}", fix="name the folder of a project")
     return place

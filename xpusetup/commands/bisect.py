@@ -195,8 +195,8 @@ class BisectRun:
     env: Mapping[str, str]
 
     def say(self, text: str) -> None:
-        """Say something to whoever watches."""
-        self.options.observe(Event(kind="note", time=now(), text=text))
+        """Say how far the search is to whoever watches."""
+        self.options.observe(Event(kind="progress", time=now(), text=text))
 
     def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> search.Trial:
         """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""

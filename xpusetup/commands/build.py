@@ -138,7 +138,10 @@ def _enter(
         return open_workspace(where), None
     from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
 
-    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), command)
+    def warn(text: str) -> None:
+        options.observe(note(text))
+
+    return enter(where, request, options.bundle, warn, lambda text: options.observe(progress(text)), command)
 
 
 def run_purpose(
@@ -189,7 +192,7 @@ def _settle(
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, lambda text: observe(note(text)))
+        workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
     return workspace, find_ready(workspace, request) if request.only else request
 
 
@@ -285,6 +288,11 @@ def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
 def note(text: str) -> Event:
     """Give the event that tells a line by the way."""
     return Event(kind="note", time=now(), text=text)
+
+
+def progress(text: str) -> Event:
+    """Give the event that tells what is done now."""
+    return Event(kind="progress", time=now(), text=text)
 
 
 def _make_result(

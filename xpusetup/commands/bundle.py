@@ -129,22 +129,25 @@ class VerifiedBundle(BundleContents):
 def create(where: Where, request: Request, options: CreateOptions) -> Result[CreatedBundle]:
     """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
 
-    def say(text: str) -> None:
+    def note(text: str) -> None:
         options.observe(Event(kind="note", time=now(), text=text))
+
+    def say(text: str) -> None:
+        options.observe(Event(kind="progress", time=now(), text=text))
 
     file = Path(options.file).absolute()
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
     _refuse_profile(workspace, where, request, options)
     check_place(file)
-    workspace = ensure_locked(workspace, say)
+    workspace = ensure_locked(workspace, note, say)
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
-    with hold_lock(root / "lock", say) as lock:
+    with hold_lock(root / "lock", note) as lock:
         prepared = _prepare(workspace, request, options.purpose)
         write_prepared(workspace, request, prepared)
         for text in forget_damaged(prepared.root):
-            say(f"{text}: it is fetched again")
+            note(f"{text}: it is fetched again")
         _fetch(workspace, prepared, lock, options)
         place = root / "bundle"
         if installer is None:
@@ -181,7 +184,7 @@ def _refuse_profile(workspace: Workspace, where: Where, request: Request, option
 def _refuse_place(file: Path, name: str, root: Path) -> None:
     """Refuse to write where something would be lost. Raises UsageError."""
     if file.is_dir():
-        raise UsageError(f"{name} is a folder", fix=f"name a file: {name}/NAME.tar")
+        raise UsageError(f"{name or file} is a folder", fix=f"name a file: {shlex.quote(str(file))}/NAME.tar")
     if file.is_relative_to(root / "bundle"):
         raise UsageError(f"{name} lies where the bundle is gathered, which is emptied", fix="write it elsewhere")
     if file.exists():

@@ -15,7 +15,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
 from xpusetup.run.root import BESIDE, LOCKED
 from xpusetup.run.workspace import load_settings, roots_folder
-from xpusetup.system.environment import cache_folder
+from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def size() -> Result[CacheSize]:
 def _site_store(settings: Settings) -> Path | None:
     """Give the store of this place, which its settings file names beside one's own."""
     named = settings.network.git_store
-    return Path(named).expanduser() if named and named != OFF else None
+    return from_home(named) if named and named != OFF else None
 
 
 def _look_at_store(store: Path) -> Store:

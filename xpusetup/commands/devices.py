@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of
@@ -23,12 +22,14 @@ from xpusetup.run.root import LOCKED, find_roots
 from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.run.workspace import Where, load_settings, open_built
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
 
 # status --diff: this build's verification beside another one, or several results as one table.
@@ -74,7 +75,7 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
 
 
 def _read_proof(name: str) -> outcomes.Proof:
-    text = files.read_input(Path(name).expanduser())
+    text = files.read_input(from_home(name))
     if text is None:
         fix = "save a result: xpusetup verify --json > FILE"
         raise UsageError(f"there is no file {name} that can be read", fix=fix)
@@ -111,10 +112,10 @@ def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
 
     Raises UsageError for what holds no verification.
     """
-    proofs = [proof for name in results for proof in _read_proofs(Path(name).expanduser())]
+    proofs = [proof for name in results for proof in _read_proofs(from_home(name))]
     markdown = outcomes.render_page(proofs)
     if page:
-        _write_page(Path(page).expanduser(), markdown, page)
+        _write_page(from_home(page), markdown, page)
     return Result(
         "devices table", DeviceTable(**fields_of(outcomes.make_table(proofs)), markdown=markdown, file=page or None)
     )

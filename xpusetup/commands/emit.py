@@ -111,7 +111,7 @@ def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
     spaces: dict[Place, Workspace] = {}
     for place in make_places(named, list(axes.pythons), axes.archs, target_table()):
         own = replace(where, profile=place.word, root=f"{where.root}/{axes.folder}{place.name}", python="")
-        spaces[place] = ensure_locked(open_workspace(own), lambda _text: None)
+        spaces[place] = ensure_locked(open_workspace(own))
     return spaces
 
 
@@ -339,7 +339,7 @@ def decide_image(order: Order) -> Image:
     """Decide what image is meant. Raises UsageError for one that cannot be."""
     if order.request.only or order.request.until:
         raise UsageError("an image holds the whole of a profile", fix="leave --only and --until out")
-    workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
+    workspace = ensure_locked(open_workspace(order.only_place))
     if workspace.layout.adopted:
         raise UsageError("an image has an environment of its own", fix="leave --into out")
     check_targets(workspace.profile, order.request.arch, workspace.settings, target_table())
@@ -428,7 +428,7 @@ def emit_shell(order: Order) -> Form:
     """Give the step scripts and build.sh. The folder is a root: it builds as it lies."""
     asked = order.only_place.python if VERSION.fullmatch(order.only_place.python) else ""
     place = replace(order.only_place, python="") if asked else order.only_place  # it need not be here
-    workspace = ensure_locked(open_workspace(place), lambda _text: None)
+    workspace = ensure_locked(open_workspace(place))
     seen = preview(workspace, order.request, here=False).plan
     version = choose_python(workspace.profile, asked, seen.target.python_version)
     named = workspace.layout.python if workspace.layout.adopted else f"python{version}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
@@ -16,7 +15,7 @@ from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
-from xpusetup.system.environment import cannot_start, exec_command, now, variable, variables
+from xpusetup.system.environment import exec_command, from_home, not_started, now, variable, variables
 from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def choose_python(where: Where) -> ChosenPython:
     Raises UsageError where --into names no environment, NotReadyError where nothing is built.
     """
     if where.into:
-        place = Path(where.into).expanduser().absolute()
+        place = from_home(where.into).absolute()
         python = find_python(place)
         if not python:
             raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
@@ -158,14 +157,14 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     try:
         code = run_attached(command, quiet=True, env=environment)
     except OSError as error:
-        raise cannot_start(command, error) from error
+        raise not_started(command, error) from error
     took = round(now() - began, 3)
     done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
     return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
-    if not command:
+    if not command or not command[0]:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
     return workspace, run_environment(find_built(workspace))

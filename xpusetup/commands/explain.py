@@ -50,8 +50,16 @@ PAST = re.compile(r"^(?:\w+=\S+ )*(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
 IN_A_TREE = re.compile(r"^git (?:submodule|checkout|pull|fetch|lfs pull)\b")
 """Commands that work on the tree in which one stands: of a build that is one which it fetches by itself."""
-OF_THE_STEP = re.compile(r"^xpusetup: .+\n  (\S.*)\n?\Z", re.MULTILINE)
-"""The end of a step that knew what to do: the last line of its log says it."""
+OF_THE_STEP = re.compile(r"^xpusetup: (.+)\n  (\S.*)\n?\Z", re.MULTILINE)
+"""The end of a step that knew what to do: the last two lines of its log say it."""
+
+
+@dataclass(frozen=True)
+class StepWords:
+    """What a step said by itself when it failed: what happened, and what mends it."""
+
+    message: str
+    fix: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,10 +83,14 @@ class KnownCombination:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainResult(ExplainedLog, NewLines):
-    """What a log says, and what is new in it against one that went well (`good`: its file, null where none is)."""
+    """What a log says, and what is new in it against one that went well (`good`: its file, null where none is).
+
+    `said`: how the step of a build whose log it is told its failure by itself, null where it did not.
+    """
 
     log: str
     known: list[KnownCombination]
+    said: StepWords | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +114,8 @@ class FullDisk(FreeSpace):
 class StepFailure(NewLines):
     """A step that failed: why, as far as that is known, what its log says by itself, and how to go on.
 
-    `tried`: with how many jobs the memory was too small; `heaviest`: bytes of its largest process.
+    `said`: what the step told by itself, null where it did not; `tried`: with how many jobs the memory was too small;
+    `heaviest`: bytes of its largest process.
     """
 
     step: str
@@ -113,6 +126,7 @@ class StepFailure(NewLines):
     last_lines: list[str]
     again: str
     go_on: GoingOn
+    said: StepWords | None = None
     tried: list[int] = field(default_factory=list)
     heaviest: int = 0
     full: list[FullDisk] = field(default_factory=list)
@@ -125,8 +139,8 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     told, _ = explain_log(log, known)
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     compared = fields_of(_compare(good, news)) if good else {}
-    name = "stdin" if piped else log
-    return Result("explain", ExplainResult(log=name, known=_known(told), **compared, **fields_of(told)))
+    name, said = ("stdin", None) if piped else (log, _read_words(Path(log)))
+    return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **compared, **fields_of(told)))
 
 
 def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lines]:
@@ -179,14 +193,18 @@ def root_of_log(log: Path) -> Root | None:
 
 def _for_a_build(causes: Iterable[Cause], log: Path) -> list[Cause]:
     """Make advice such that it mends a build, where the log is that of a step."""
-    root = root_of_log(log)
-    own = OF_THE_STEP.search("\n".join(_last_lines(log))) if root else None
-    if own:
+    if own := _read_words(log):
         causes = [
-            replace(each, fix=own[1], commands=[]) if any(map(IN_A_TREE.match, each.commands)) else each
+            replace(each, fix=own.fix, commands=[]) if any(map(IN_A_TREE.match, each.commands)) else each
             for each in causes
         ]
-    return _with_python(causes, root)
+    return _with_python(causes, root_of_log(log))
+
+
+def _read_words(log: Path) -> StepWords | None:
+    """Give what a step said by itself at the end of its log; None where it did not, and for any other log."""
+    own = OF_THE_STEP.search("\n".join(_last_lines(log))) if root_of_log(log) else None
+    return StepWords(own[1], own[2]) if own else None
 
 
 def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
@@ -225,6 +243,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
         last_lines=_last_lines(log),
         again=f"bash {root.script(step)}",
         go_on=go_on,
+        said=_read_words(log),
         **(fields_of(_compare(str(good), find_news(read_log(log), known))) if known else {}),
     )
 

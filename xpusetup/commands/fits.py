@@ -26,6 +26,7 @@ from xpusetup.run.root import find_roots
 from xpusetup.run.tables import gpu_table, versions_beside
 from xpusetup.run.workspace import Where, load_settings, roots_folder
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
 
@@ -106,7 +107,7 @@ def _environment(prefix: Path, by: str) -> Place:
 
 def _find_torch(name: str) -> Place:
     """Find what --torch names: a wheel, a folder with torch's libraries, or a version that is here."""
-    path = Path(name).expanduser()
+    path = from_home(name)
     if path.is_dir():
         return _folder(path)
     if path.is_file():

@@ -39,10 +39,10 @@ from xpusetup.config.upstream import (
     read_torch_wheel,
     read_tree,
 )
-from xpusetup.run.tables import shipped
+from xpusetup.run.tables import file_as_profile, shipped
 from xpusetup.run.workspace import load_settings
 from xpusetup.system import files
-from xpusetup.system.environment import today, variables
+from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, list_tags, read_files
 from xpusetup.system.http import read_wheels
 
@@ -107,7 +107,7 @@ def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Resul
     told = NewRelease(
         profile=made.profile.name,
         from_=base.name,
-        file=str(file),
+        file=file_as_profile(str(file)),
         release=_source(made.profile, "torch").version,
         pins=list(made.pins),
         unconfirmed=[pin.pin for pin in made.pins if pin.confidence != "confirmed"],
@@ -154,7 +154,7 @@ def readings_of(wheels: Sequence[IndexWheel], version: str) -> Iterator[Reading]
 
 def _read_folder(asked: ReleaseOptions, release: str, version: str) -> Gathered:
     """Read the files that lie in a folder. Raises UsageError where the one is missing without which there is no XPU."""
-    folder = Path(asked.folder).expanduser()
+    folder = from_home(asked.folder)
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}", fix=_clone(f"v{release}.0"))
     paths = (*paths_of_torch(), *(f"{OPS}/{path}" for path in paths_of_ops()))
@@ -182,7 +182,7 @@ def _clone(tag: str) -> str:
 def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: str, say: Say) -> Gathered:
     """Read the files of a tag of a checkout or of the server, with those of torch-xpu-ops that it names."""
     torch = _source(base, "torch")
-    checkout = Path(asked.source).expanduser()
+    checkout = from_home(asked.source)
     repo = str(checkout.absolute()) if asked.source and checkout.is_dir() else asked.source or torch.repo
     env = make_network(load_settings().network, variables())
     say(f"asking {repo} for the tags of {release}")

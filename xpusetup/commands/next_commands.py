@@ -209,7 +209,7 @@ def _released(data: NewRelease) -> Lines:
 
 
 def _checked(data: CheckedProfile) -> Lines:
-    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.profile)}", "its form is right"),)
+    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
 
 
 def _remove(data: Removed) -> Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
@@ -14,13 +15,15 @@ from packaging.version import Version
 from xpusetup.base.document import fields_of, reader_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
+from xpusetup.base.text import command_on_one_line, comment
+from xpusetup.base.values import parse_toml
 from xpusetup.commands.members import list_members
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.devices import Device, is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
-from xpusetup.config.load import parse_profile
+from xpusetup.config.load import parse_profile, read_patches
 from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import (
     VERSION_FILES,
@@ -38,16 +41,16 @@ from xpusetup.config.settings import make_network
 from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
-from xpusetup.run.tables import load_profile, profile_names, stack_names, target_costs
+from xpusetup.run.tables import file_as_profile, load_profile, profile_names, profile_text, stack_names, target_costs
 from xpusetup.run.workspace import Where, Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
-from xpusetup.system.environment import today, variables
+from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xpusetup.config.lock import PinChange
 
@@ -101,9 +104,10 @@ class ShownProfile(Profile):
 
 @dataclass(frozen=True)
 class CheckedProfile:
-    """A profile that is right, and the names of its components."""
+    """A profile that is right, the name or file that it was asked for by, and the names of its components."""
 
     profile: str
+    named: str
     components: list[str]
 
 
@@ -203,12 +207,12 @@ def check_profile(name: str) -> Result[CheckedProfile]:
     profile = load_profile(name)
     make_modes(profile, load_device(profile.accelerator, profile.device, load_settings()))
     parts = [*([profile.installer.name] if profile.installer else []), *(part.name for part in profile.components)]
-    return Result("profiles check", CheckedProfile(profile.name, parts))
+    return Result("profiles check", CheckedProfile(profile.name, name, parts))
 
 
 def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
     """Let files run commands as they are now: profiles, and whatever else was asked for. Raises UsageError."""
-    found = [_look_at(Path(name).expanduser()) for name in names]
+    found = [_look_at(from_home(name)) for name in names]
     record = trust(Foreign(each.path, each.sha256, each.why) for each in found)
     return Result("profiles trust", TrustedFiles(found, str(record)))
 
@@ -246,17 +250,25 @@ def new_file(name: str, out: str, *, force: bool = False) -> Path:
 
 
 def new_profile(name: str, base: str, path: Path) -> Result[NewProfile]:
-    """Write a profile of one's own that begins as a copy of a shipped one, with its comments."""
-    origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
-    head, components = origin.read_text(encoding="utf-8").split("\n[", 1)  # of which the head alone is changed
+    """Write a profile of one's own that begins as a copy of another one, with its comments."""
+    own = {"name": name, "tier": "own", "tried": "not yet"}
+    began = f"Begun as a copy of {comment(base)}. Check it: xpusetup profiles check FILE"
+    copied = profile_text(base)
+    text = _copy(copied, own, began)
+    if not own.items() <= parse_toml(text).items():  # where its own text says these otherwise than ours do
+        text = render_profile(replace(parse_profile(copied, base), **own), began)  # type: ignore[arg-type]
+    read_patches(parse_profile(text, str(path)), path.parent)
+    files.write_text(path, f"#:schema ./{SCHEMA_FILE}\n{text}")
+    return Result("profiles new", NewProfile(profile=name, from_=base, file=file_as_profile(str(path))))
+
+
+def _copy(text: str, own: Mapping[str, str], began: str) -> str:
+    """Give the text of a profile with values of its own, which stand before its first table, and another first line."""
+    head, table, components = text.removeprefix("\ufeff").partition("\n[")
     body = "\n".join(dropwhile(lambda line: line.startswith("#"), head.splitlines()))
-    for key, value in {"name": name, "tier": "own", "tried": "not yet"}.items():
+    for key, value in own.items():
         body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
-    top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"
-    text = f"{top}{body.strip()}\n\n[{components}"
-    parse_profile(text, str(path))
-    files.write_text(path, text)
-    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
+    return f"# {began}\n{body.strip()}\n{table}{components}"
 
 
 # profiles new --device: from a device file to a profile that builds, autoloads and verifies that device.
@@ -276,11 +288,13 @@ def new_for_device(
     source = _find(device, asked, file, say)
     named = ""
     if is_device_file(file):  # told from the profile's own folder, so that both can be moved together
-        named = os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
+        named = os.path.relpath(from_home(file).absolute(), path.parent.absolute())
     profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
     head = f"#:schema ./{SCHEMA_FILE}\n"
     files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))
-    return Result("profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=str(path)))
+    return Result(
+        "profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=file_as_profile(str(path)))
+    )
 
 
 def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Source:
@@ -309,12 +323,19 @@ def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Sour
 # Locks: every revision that was asked for, found on its server and pinned.
 
 
-def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
-    """Pin what was asked for by a name that moves, unless this root has it pinned already."""
+def _unsaid(_text: str) -> None:
+    pass
+
+
+def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid) -> Workspace:
+    """Pin what was asked for by a name that moves, unless this root has it pinned already.
+
+    `note` is told what came of it, `say` what is done for it.
+    """
     if workspace.locked:
         parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
         pinned = (f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
-        say(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
+        note(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
     if workspace.locked or not workspace.revs:
         return workspace
     try:
@@ -322,12 +343,12 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
     except NotReadyError as error:
         if workspace.known.get("rev") or not is_pinned(workspace.base):
             raise
-        say(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
+        note(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
         return workspace
     for item in lock.changes:
-        say(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
-    for note in lock.notes:
-        say(note)
+        note(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
+    for text in lock.notes:
+        note(text)
     return replace(workspace, profile=lock.profile, locked=True)
 
 
@@ -370,7 +391,8 @@ def lock(where: Where, out: str, say: Say) -> Result[LockedProfile]:
     if out and Path(out).exists():
         raise UsageError(f"{out} is there already", fix="name another file: --out FILE")
     found = _with_hashes(resolve(workspace, revs, say) if revs else Lock(workspace.base, (), ()), workspace, say)
-    return Result("profiles lock", _write(workspace, revs, found, out))
+    named = where.profile or str(workspace.known["named"])
+    return Result("profiles lock", _write(workspace, revs, found, named=named, out=out and file_as_profile(out)))
 
 
 def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
@@ -388,19 +410,19 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
     return replace(found, profile=profile, notes=(*found.notes, *notes))
 
 
-def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> LockedProfile:
-    given = " ".join(f"--rev {name}={ref}" for name, ref in revs.items())
-    again = f"xpusetup profiles lock --profile {workspace.base.name} {given}"
+def _write(workspace: Workspace, revs: dict[str, str], found: Lock, *, named: str, out: str) -> LockedProfile:
+    given = [word for name, ref in revs.items() for word in ("--rev", f"{name}={ref}")]
     follows = f"xpusetup build {workspace.options}"
     if out:
-        files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again} --out {out}"))
-        follows = f"xpusetup build --profile {out}"
+        again = command_on_one_line(("xpusetup", "profiles", "lock", "--profile", named, *given, "--out", out))
+        files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again}"))
+        follows = command_on_one_line(("xpusetup", "build", "--profile", out))
     elif workspace.revs:
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
     else:
-        follows = f"{follows} {given}"
+        follows = f"{follows} {shlex.join(given)}"
     return LockedProfile(
         profile=workspace.base.name,
         root=str(workspace.root),

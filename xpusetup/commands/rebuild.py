@@ -40,6 +40,7 @@ from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _request_of(lock: Mapping[str, object]) -> Request:
 def _find_place(root: Root, at: str) -> Path:
     """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
     beside = root.path.parent / BESIDE / f"{root.path.name}-at-a-longer-path"
-    again = check_folder(Path(at).expanduser().absolute()).resolve() if at else note_place(beside, "--at DIR")
+    again = check_folder(from_home(at).absolute()).resolve() if at else note_place(beside, "--at DIR")
     told = read_document(again / SECOND)
     if again == root.path or root.path in again.parents:
         raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")

@@ -20,7 +20,7 @@ from xpusetup.recommend.machine import find_cards
 from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
 from xpusetup.run.tables import gpu_table, known
 from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
-from xpusetup.system.environment import variables
+from xpusetup.system.environment import from_home, variables
 from xpusetup.system.files import Sysroot, check_folder, check_output, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
@@ -101,7 +101,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     if asked.level not in LEVELS:
         raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
     for name in filter(None, (asked.junit, asked.save)):
-        check_output(Path(name).expanduser())
+        check_output(from_home(name))
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -111,7 +111,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     subject, within = _in_mode(subject, asked, device)
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
     proof = read_proof(subject.root) if subject.root else {}
-    found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
+    found, code, words = runner.run_verifier(subject.python, options, subject.env, say, asked.junit)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
     if code == NO_DEVICE:
@@ -244,7 +244,7 @@ def describe(subject: Subject, name: str) -> Device | None:
 
 def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     """Take an environment as it is. Raises NotReadyError where it has no torch, or a Python that is too old."""
-    path = Path(place).expanduser().absolute()
+    path = from_home(place).absolute()
     python = path if path.is_file() else path / "bin/python"
     if not python.is_file():
         fix = "name a venv, a conda prefix or a python"
@@ -278,9 +278,8 @@ def choose_device(subject: Subject, asked: VerifyOptions) -> ChosenDevice:
 def _options(asked: VerifyOptions) -> tuple[str, ...]:
     named = [word for name in asked.only for word in ("--only", name)]
     named += [word for name in asked.skip for word in ("--skip", name)]
-    junit = ("--junit", str(Path(asked.junit).expanduser().absolute())) if asked.junit else ()
     more = ("--throughput",) if asked.throughput else ()
-    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit, *more)
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *more)
 
 
 # verify --fallbacks: which operators run on the CPU, as published, as a log tells, or as this device does.

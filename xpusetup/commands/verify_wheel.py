@@ -26,6 +26,7 @@ from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.tables import load_profile, target_table
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
 
@@ -163,7 +164,7 @@ def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> E
     """Read what lies beside a wheel, or in the one file that was named, and its bill of materials."""
     from xpusetup.verify.provenance import ENVELOPE_ENDING, Evidence  # noqa: PLC0415
 
-    named = Path(statement).expanduser() if statement else None
+    named = from_home(statement) if statement else None
     places: tuple[Path | None, Path | None] = (Path(f"{path}{STATEMENT}"), Path(f"{path}{ENVELOPE_ENDING}"))
     if named:
         places = (None, named) if named.name.endswith(ENVELOPE_ENDING) else (named, None)
@@ -261,7 +262,7 @@ def closure(where: Where) -> Result[LibraryClosure]:
 def _prefix(where: Where) -> Path:
     if not where.into:
         return find_built(open_built(where)).venv
-    place = Path(where.into).expanduser()
+    place = from_home(where.into)
     prefix = place.parent.parent if place.is_file() else place
     if not (prefix / "bin").is_dir():
         raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
@@ -292,7 +293,7 @@ def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
     must_have_library()
     paths = [files.find_wheel(name) for name in dict.fromkeys(names)]
-    private = files.read_input_bytes(Path(key).expanduser())
+    private = files.read_input_bytes(from_home(key))
     made = [_sign(path, private, key) for path in paths]
     for (signed, _), text in made:
         copy = "a folder that can be written, with copies of the wheel and its statement"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
@@ -28,6 +27,7 @@ from xpusetup.base.values import (
 from xpusetup.config.load import parse_data
 from xpusetup.config.profile import PyTorch
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -345,7 +345,7 @@ def find_device(name: str, file: str, settings: Settings) -> Device:
 
 def read_device(file: str) -> Device:
     """Read a device file of someone's own. Raises UsageError."""
-    text = files.read_input(Path(file).expanduser())
+    text = files.read_input(from_home(file))
     if text is None:
         raise UsageError(
             f"there is no device file {file} that can be read", fix="docs/devices.md says how to write one"

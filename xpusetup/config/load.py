@@ -6,7 +6,6 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -15,14 +14,16 @@ from packaging.version import InvalidVersion
 
 from xpusetup.base.document import UnfitError, key_of, read_as
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest, without_credentials
+from xpusetup.base.text import command_on_one_line, nearest, without_credentials
 from xpusetup.base.values import Table, TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
 from xpusetup.config.request import read_patch
+from xpusetup.system.environment import from_home
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
@@ -62,8 +63,33 @@ def _with_texts(patches: Sequence[PatchFile], folder: Path) -> list[PatchFile]:
 def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
     if patch.text:
         return patch
-    path = folder.absolute() / Path(patch.file).expanduser()
+    path = folder.absolute() / from_home(patch.file)
     return replace(patch, text=read_patch(path, "name it from the folder of the profile"))
+
+
+def expand_home(profile: Profile) -> Profile:
+    """Give a profile whose repositories below ~ are named from / on, for git itself takes ~ for a name."""
+    parts = [_expand(part) for part in profile.components]
+    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
+    return profile if unchanged else replace(profile, components=parts)
+
+
+def _expand(part: Component) -> Component:
+    if isinstance(part, WheelComponent) and part.from_source:
+        source = _expand_source(part.from_source)
+        return part if source is part.from_source else replace(part, from_source=source)
+    return _expand_source(part) if isinstance(part, SourceComponent) else part
+
+
+def _expand_source(part: SourceComponent) -> SourceComponent:
+    if not any(repo.startswith("~/") for repo in (part.repo, *(item.repo for item in part.vendored))):
+        return part
+    vendored = [replace(item, repo=_from_home(item.repo)) for item in part.vendored]
+    return replace(part, repo=_from_home(part.repo), vendored=vendored)
+
+
+def _from_home(repo: str) -> str:
+    return str(from_home(repo)) if repo.startswith("~/") else repo
 
 
 # From the text of a profile to a Profile, or to every error of the file at once.
@@ -75,8 +101,6 @@ SHOWN = 200
 """Characters of a wrong value that are shown."""
 MOST = 10**30
 """A longer number takes Python long to write, or is refused."""
-NEAR = 0.65
-"""How near a word has to be to one that is known to be taken for it: below it other words come up."""
 INHERITING = {"inherits", "inherit", "extends", "base", "parent", "include", "includes", "import", "imports"}
 SHOULD = re.compile(r"^(?:Input|String|List|Dictionary|Value|Keys?) should ")
 SAID = {
@@ -114,7 +138,7 @@ def _parse_profile(text: str, origin: str) -> Profile:
         profile = read_as(Profile, data)
     except TomlError as error:
         raise UsageError(
-            f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
+            f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check_again(origin)}"
         ) from error
     except UnfitError as error:
         raise _refuse(origin, text, [*describe(error, Profile, data), *_find_between(data)]) from error
@@ -151,7 +175,11 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
 
 def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:
     said = "\n".join(with_lines(origin, text, lines))
-    return UsageError(said, fix=f"mend the file, then: xpusetup profiles check {origin}")
+    return UsageError(said, fix=f"mend the file, then: {_check_again(origin)}")
+
+
+def _check_again(origin: str) -> str:
+    return command_on_one_line(("xpusetup", "profiles", "check", origin))
 
 
 # The lines of a file on which its values begin. The reader of TOML does not tell them: so it reads the beginning of
@@ -307,7 +335,7 @@ def _nearest_word(word: str, known: Iterable[str]) -> str:
     known = list(known)
     if word in INHERITING and "components" in known:
         return "; nothing is inherited, a profile is whole; copy one: xpusetup profiles new NAME --from PROFILE"
-    close = nearest(word, known, least=NEAR)
+    close = nearest(word, known)
     return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,9 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
-from xpusetup.base.values import TomlError, holds_credentials, parse_toml
+from xpusetup.base.values import ADDRESS, PACKAGED, TomlError, holds_credentials, parse_toml
 from xpusetup.config.profile import Profile
+from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +79,16 @@ def repo_of(device: Device, asked: NewProfileOptions, origin: str) -> str:
     if holds_credentials(repo):
         fix = "leave user and password out: git takes them from a credential helper, git config credential.helper store"
         raise UsageError("--repo holds a user, a password or a token, which would stand in the profile", fix=fix)
-    return repo
+    return repo if repo.startswith(PACKAGED) or ADDRESS.match(repo) else _whole_path(repo)
+
+
+def _whole_path(repo: str) -> str:
+    """Give the folder of a repository from / on, as a profile names it. Raises UsageError where there is none."""
+    folder = os.path.abspath(from_home(repo))  # noqa: PTH100 - Path's keeps ..
+    if not os.path.exists(folder):  # noqa: PTH110 - same
+        fix = "name an address, as in --repo https://HOST/NAME or git@HOST:NAME, or the folder of a repository"
+        raise UsageError(f"--repo {repo} is no address, and there is no {folder}", fix=fix)
+    return folder
 
 
 def version_in(files: Mapping[str, str | None], known: SourceKnown | None, asked: NewProfileOptions) -> str:
@@ -144,6 +155,7 @@ def make_device_profile(name: str, base: Profile, device: Device, file: str, sou
         "summary": f"{device.title} from source; torch as a ready wheel",
         "tier": "own",
         "tried": "not yet",
+        "disk_gib": None,  # what was measured of another extension says nothing of this one
         "accelerator": device.name,
         "device": file,
         "components": [to_table(ready_torch(base)), part],

@@ -12,6 +12,7 @@ from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder, note_place
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ ABBREVIATED = re.compile(r"[0-9a-f]{7,39}")
 PULL = re.compile(r"(?:#|pr/|pull/)(\d+)(?:/head)?", re.IGNORECASE)
 RELEASE = re.compile(r"v?(\d+(?:\.\d+)+)(?:-?rc(\d+))?")
 PLAIN = re.compile(r"[A-Za-z0-9._/#+@-]+")
+PART = re.compile(r"[A-Za-z0-9._-]+")
 
 
 def unsure(profile: Profile) -> dict[str, str]:
@@ -57,7 +59,7 @@ def parse_revs(texts: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in texts:
         name, equals, ref = text.partition("=")
-        if not equals or not name or PLAIN.fullmatch(ref) is None or ref.startswith("-"):
+        if not equals or PART.fullmatch(name) is None or PLAIN.fullmatch(ref) is None or ref.startswith("-"):
             raise UsageError(
                 f"--rev {text!r} is not COMPONENT=REF", fix="as in: --rev torch=main, --rev torch=pr/12345"
             )
@@ -98,7 +100,7 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
             fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
         )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
-    close = nearest(ref, [name for name in short if not name.endswith("^{}")], least=0.4)
+    close = nearest(ref, [name for name in short if not name.endswith("^{}")])
     hint = f"; did you mean {close}?" if close else ""
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
 
@@ -244,7 +246,7 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = note_place(Path(folder).expanduser().absolute(), f"--source {name}=DIR")
+    path = note_place(from_home(folder).absolute(), f"--source {name}=DIR")
     if not path.exists():
         _refuse_words(name, folder, path)
     check_folder(path, there=True)
@@ -272,13 +274,17 @@ def _refuse_words(name: str, folder: str, path: Path) -> None:
 
 
 def _find_patch(name: str, file: str) -> Patch:
-    path = Path(file).expanduser().absolute()
+    path = from_home(file).absolute()
     text = read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
     return Patch(source=name, file=str(path), text=text)
 
 
+A_CHANGE = re.compile(r"^(?:diff --git \S|--- [^\n]*\n\+\+\+ )", re.MULTILINE)
+"""How a change of a file begins in a patch, of git or of diff -u."""
+
+
 def read_patch(path: Path, fix: str) -> str:
-    """Read a patch. Raises UsageError for a file that is not there, is empty, or is no UTF-8."""
+    """Read a patch. Raises UsageError for a file that is not there or is none: what any profile names goes far."""
     if not path.is_file():
         raise UsageError(f"there is no patch {path}", fix=fix)
     try:
@@ -287,6 +293,9 @@ def read_patch(path: Path, fix: str) -> str:
         raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
     if not text.strip():
         raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
+    if A_CHANGE.search(text) is None:
+        why = "no file is named in it that changes, as by 'diff --git' or by '--- ' with '+++ ' below"
+        raise UsageError(f"{path} is no patch: {why}", fix="git diff > FILE makes one")
     return text
 
 

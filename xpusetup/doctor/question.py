@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
-from xpusetup.base.document import read_as
 from xpusetup.base.model import Fix
-from xpusetup.base.values import Confidence, Limits, Strict, parse_toml
+from xpusetup.base.values import Confidence, Limits, Strict
+from xpusetup.config.load import parse_data
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
-from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -66,8 +65,7 @@ class _CheckFile(Strict):
 
 def parse_check_texts(text: str) -> dict[str, CheckText]:
     """Read data/checks.toml."""
-    file = keep(_CheckFile, text, lambda: read_as(_CheckFile, parse_toml(text)))
-    return {check.id: check for check in file.check}
+    return {check.id: check for check in parse_data(text, _CheckFile, "checks.toml").check}
 
 
 # What several checks ask of the facts: GPUs with what is known of them, nodes, versions, variables.

@@ -98,7 +98,7 @@ class ImageTable(Strict):
         """Give a system by its id. Raises UsageError with the nearest one."""
         ids = [each.id for each in self.system]
         if name not in ids:
-            close = nearest(name, ids, least=0.4)
+            close = nearest(name, ids)
             hint = f"; did you mean {close}?" if close else ""
             raise UsageError(f"nothing is known of images of {name!r}{hint}", fix=f"--os takes: {', '.join(ids)}")
         return next(each for each in self.system if each.id == name)

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import ahocorasick
 
-from xpusetup.base.document import read_as
-from xpusetup.base.values import Limits, Strict, parse_toml
+from xpusetup.base.values import Limits, Strict
+from xpusetup.config.load import parse_data
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
 from xpusetup.explain.gone import Came, Gone, refine_came, refine_gone
 from xpusetup.explain.parts import Kind, Part, refine
-from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -138,8 +137,8 @@ class _SignatureFile(Strict):
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
-    """Read data/signatures. Raises UnfitError on anything that it does not know."""
-    known = keep(_SignatureFile, text, lambda: read_as(_SignatureFile, parse_toml(text)))
+    """Read data/signatures. Raises UsageError on anything that it does not know."""
+    known = parse_data(text, _SignatureFile, "data/signatures")
     kinds = {kind for each in known.signature for kind in each.parts}
     parts = {kind: list(_by_part(known.part, kind)) for kind in kinds}
     parts["gone"] = [Refinement(**told) for each in known.gone for told in refine_gone(each)]

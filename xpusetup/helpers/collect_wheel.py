@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from helperlib.env.distributions import distribution_of, find_wheel, wheels_of
 from helperlib.git.process import make_git
-from helperlib.output import count, render_size, say_summary, whole
+from helperlib.output import count, fail, render_size, say_summary, whole
 from helperlib.wheel.sbom import put_in, render_sbom
 from helperlib.wheel.sources import find_archives, find_sources
 from helperlib.wheel.statement import ENDING, SIGNED, Built, render_statement
@@ -46,6 +46,7 @@ def main() -> None:
     options = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
     about = json.loads((root / ABOUT).read_text(encoding="utf-8"))
+    refuse_other(options)
     wheel = find_wheel(options.source, options.distribution, options.version)
     sources = list_sources(root, options, about)
     name, version = distribution_of(wheel)
@@ -57,6 +58,15 @@ def main() -> None:
         draft.write_bytes(render_statement(built))
     print(f"{wheel.name} is in {options.into}, with a statement of what it was built from")
     say_summary(version, render_size(collected.stat().st_size), f"from {count(len(sources), 'source')}")
+
+
+def refuse_other(options: argparse.Namespace) -> None:
+    """End where the tree is of something else: it made wheels, and none of the distribution that was to come."""
+    made = sorted(path.name for path in options.source.glob("*.whl"))
+    if made and not wheels_of(options.source, options.distribution):
+        own = f"name the tree of {options.distribution}: --source {options.component}=DIR"
+        fix = own if options.own else "mend the distribution of this component in the profile: the name of its wheel"
+        fail(f"{options.tree} makes {', '.join(made)}, and no wheel of {options.distribution}", fix)
 
 
 def list_sources(root: Path, options: argparse.Namespace, about: dict[str, Any]) -> list[Source]:

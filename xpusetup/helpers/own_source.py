@@ -107,10 +107,7 @@ def _ask(tree: Path, git: Git, *words: str) -> str:
 
 
 def look_at_archive(options: argparse.Namespace, git: Git) -> None:
-    """Write down the hash of an archive's files, and their date; say which submodules it lacks.
-
-    The date, in seconds since the epoch, is that of PKG-INFO, else of the newest file: tar keeps them.
-    """
+    """Write down the hash of an archive's files, and their date; say which submodules it lacks."""
     tree = options.tree
     names = sorted(_list_sources(git, tree))
     if not names:
@@ -119,12 +116,18 @@ def look_at_archive(options: argparse.Namespace, git: Git) -> None:
     missing = list(_missing(git, tree, names))
     if missing:
         say(f"the archive in {tree} lacks what lies in submodules: {', '.join(missing)}. With them: {options.clone}")
-    packed = tree / "PKG-INFO"
-    write_text(options.date, f"{int(packed.stat().st_mtime) if packed.is_file() else newest}\n")
+    write_text(options.date, f"{date_of(tree, newest)}\n")
     found = {"tree": str(tree), "archive": sha256, "files": len(names), "missing": missing}
     write_json(options.out, found, indent=None)
     lacking = f"without {count(len(missing), 'submodule')}" if missing else ""
     say_summary(f"your own archive, sha256 {sha256[:12]} of {count(len(names), 'file')}", lacking)
+
+
+def date_of(tree: Path, newest: int) -> int:
+    """Give the date of an archive, in seconds since the epoch: of PKG-INFO, else of the newest file. tar keeps them."""
+    packed = tree / "PKG-INFO"
+    date = int(packed.stat().st_mtime) if packed.is_file() else newest
+    return min(max(date, 0), LATEST)
 
 
 def link(tree: Path, place: Path) -> None:
@@ -160,6 +163,8 @@ def aside_of(place: Path) -> Path:
 
 
 MODULES = ".gitmodules"
+LATEST = 4_354_819_198
+"""The last second that a wheel can hold, for it is a zip file: in 2107. Before 1970 no compiler knows a date."""
 MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
 LEFT = (*(f" {name}/" for name in MADE), ".egg-info/")

@@ -98,7 +98,7 @@ def check_words(words: Iterable[str], table: TargetTable) -> None:
     """Refuse words that no ocloc ever took. Raises UsageError."""
     unknown = [word for word in words if word not in table.first]
     if unknown:
-        close = nearest(unknown[0], table.first, least=0.6)
+        close = nearest(unknown[0], table.first)
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(
             f"no ocloc knows the device target {unknown[0]!r}{hint}", fix="words of ocloc, as in: --arch pvc,bmg"
@@ -122,7 +122,7 @@ def _hint(target: str, arch: Arch, table: TargetTable) -> str:
     """Give the nearest word that this release takes, its own before others."""
     taken = [name for name in table.first if not _find_fault("", arch, name, table)]
     for words in (arch.default, taken):
-        if close := nearest(target, words, least=0.6):
+        if close := nearest(target, words):
             return f"; did you mean {close}?"
     return ""
 

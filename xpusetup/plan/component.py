@@ -236,7 +236,8 @@ def make_wheel_build(context: Context, part: SourceComponent) -> Step:
 def make_editable(context: Context, part: SourceComponent, before: Sequence[str], venv_last: str) -> Step:
     """Give the step that installs a tree as it lies: what is edited there is what runs, and no wheel is made."""
     settings = pep517_settings(context, part)
-    named = ("--distribution", part.distribution, "--tree", compile_folder(context, part))
+    tree = compile_folder(context, part)
+    named = ("--component", part.name, "--distribution", part.distribution, "--tree", tree)
     step = Step(
         id=f"{part.name}.install",
         title=f"{part.distribution}, editable, from a source tree of your own",

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest
+from xpusetup.base.text import nearest, same_letters
 from xpusetup.config.hashes import FILE, with_known
-from xpusetup.config.load import is_stack, parse_profile, read_patches
+from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from xpusetup.config.profile import Profile
     from xpusetup.config.take import Ways
     from xpusetup.doctor.question import CheckText
@@ -134,19 +137,40 @@ def newest_profile() -> str:
 
 
 def _nearest(name: str) -> str:
-    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
-    swapped = next((each for each in profile_names() if sorted(each) == sorted(name.lower())), "")
+    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters.
+
+    Where no release is named it is the newest that is advised, of a series or for an accelerator.
+    """
+    swapped = next((each for each in profile_names() if same_letters(each, name)), "")
     if swapped:
         return swapped
     series, _, version = name.rpartition("-")
-    same = [
-        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
-    ]
+    same = _list_series().get(series, [])
     if same and VERSION.fullmatch(version):
-        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
-        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
-        return (older or ordered[:1])[-1]
-    return nearest(name, [*profile_names(), *stack_names()], least=0.4)
+        older = [each for each in same if Version(each.rpartition("-")[2]) <= Version(version)]
+        return (older or same[:1])[-1]
+    if newest := _newest_for(name.lower()):
+        return newest
+    bare = "" if re.search(r"\d", name) else nearest(name, _list_series())
+    close = _newest_advised(_list_series().get(bare, []))
+    return close or nearest(re.sub(r"^v(?=\d)", "", name), [*profile_names(), *stack_names()])
+
+
+def _list_series() -> dict[str, list[str]]:
+    """List the profiles whose names end in a release, by what stands before it, the oldest first."""
+    pairs = [(each.rpartition("-"), each) for each in profile_names()]
+    found = [(parts[0], Version(parts[2]), each) for parts, each in pairs if VERSION.fullmatch(parts[2])]
+    return {series: [each for own, _, each in sorted(found) if own == series] for series, _, _ in found}
+
+
+def _newest_advised(names: Iterable[str]) -> str:
+    advised = [each for each in names if load_profile(each).tier != "new"]
+    return advised[-1] if advised else ""
+
+
+def _newest_for(accelerator: str) -> str:
+    ordered = [each for names in _list_series().values() for each in names]
+    return _newest_advised(each for each in ordered if load_profile(each).accelerator == accelerator)
 
 
 @cache
@@ -169,8 +193,17 @@ def load_profile(name: str) -> Profile:
     text = _read_profile(name, path)
     origin = name if is_path(name) else f"{name}.toml"
     made = _load_stack(text, origin) if is_stack(text) else parse_profile(text, origin)
-    profile = with_known(made, _known_hashes())
+    profile = with_known(expand_home(made), _known_hashes())
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
+
+
+def profile_text(name: str) -> str:
+    """Give the text of a profile that can be copied, by its name or its file. Raises UsageError, also for a stack."""
+    text = _read_profile(name, Path(name) if is_path(name) else _shipped_file(name))
+    if is_stack(text):
+        fix = "copy its file, or name a profile: --from torch-2.14"
+        raise UsageError(f"{name} is a stack, and no profile", fix=fix)
+    return text
 
 
 def _shipped_file(name: str) -> Path:
@@ -196,7 +229,7 @@ def _load_stack(text: str, origin: str) -> Profile:
     from xpusetup.config.stack import make_profile, parse_stack  # noqa: PLC0415 - most builds are of a profile alone
 
     stack = parse_stack(text, origin)
-    named = str(Path(origin).parent / Path(stack.torch).expanduser()) if is_path(stack.torch) else stack.torch
+    named = str(Path(origin).parent / from_home(stack.torch)) if is_path(stack.torch) else stack.torch
     if is_stack(_read_profile(named, Path(named) if is_path(named) else _shipped_file(named))):
         raise UsageError(
             f"{origin}: torch: {stack.torch} is a stack itself", fix="name the profile that its torch is of"
@@ -216,11 +249,17 @@ def versions_beside(torch: str) -> dict[str, str]:
 
 def _with_device(profile: Profile, path: Path) -> Profile:
     """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
-    return replace(profile, device=str(path.parent.absolute() / Path(profile.device).expanduser()))
+    return replace(profile, device=str(path.parent.absolute() / from_home(profile.device)))
 
 
 def is_path(name: str) -> bool:
+    """Say whether `--profile` takes a word for a file, and not for a name."""
     return name.endswith(".toml") or "/" in name
+
+
+def file_as_profile(path: str) -> str:
+    """Give the path of a file so that `--profile` takes it for one, and for no name or option: ./mine for mine."""
+    return path if is_path(path) and not path.startswith("-") else f"./{path}"
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -19,8 +20,8 @@ from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
 from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.system import files
-from xpusetup.system.environment import config_folder, variable
-from xpusetup.system.files import check_folder, note_place
+from xpusetup.system.environment import config_folder, from_home, variable
+from xpusetup.system.files import check_folder, note_place, plain_folder
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     prefix = "" if where.into else _folder("--prefix", where.prefix, settings.prefix, root.name)
     adopted = False
     if where.into:
-        path = check_folder(note_place(Path(where.into).expanduser().absolute(), "--into ENV"))
+        path = check_folder(note_place(from_home(where.into).absolute(), "--into ENV"))
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
         if where.prefix and not adopted:
             fix = "leave --prefix out: both name the environment"
@@ -100,7 +101,7 @@ def _find_environment(where: Where, path: Path) -> str:
 
 def _folder(option: str, given: str, setting: str, name: str) -> str:
     chosen = given or (f"{setting}/{name}" if setting else "")
-    return str(check_folder(note_place(Path(chosen).expanduser().absolute(), f"{option} DIR"))) if chosen else ""
+    return str(check_folder(note_place(from_home(chosen).absolute(), f"{option} DIR"))) if chosen else ""
 
 
 # What nearly every command begins with: settings, the profile, its device, and the folder of its root.
@@ -235,7 +236,7 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 def check_stack(name: str) -> str:
     """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
     if not is_path(name) and name not in (*stack_names(), *profile_names()):
-        close = nearest(name, stack_names(), least=0.4)
+        close = nearest(name, stack_names())
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no stack {name!r}{hint}", fix=f"stacks that ship: {', '.join(stack_names())}")
     if not any(part.member for part in load_profile(name).components):
@@ -348,14 +349,14 @@ def settings_files() -> tuple[Path, ...]:
 
 
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
-    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
+    """Give the name of a profile's root: its own, or for a file its stem in plain letters and a short hash of its path.
 
     Revisions that were asked for are part of it, so that an experiment does not replace the build of a release. A
     `plain` one holds no dot, because of which a release would not build there.
     """
     added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
     path = Path(name).resolve()
-    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if is_path(name) else name
+    own = f"{plain_folder(path.stem)}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}" if is_path(name) else name
     return plain_name(f"{own}{added}") if plain else f"{own}{added}"
 
 
@@ -370,7 +371,7 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
 def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
     usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
-    return Path(variable("XPUSETUP_ROOT") or settings.root or usual).expanduser().absolute()
+    return from_home(variable("XPUSETUP_ROOT") or settings.root or usual).absolute()
 
 
 def describe_device(name: str) -> Device:

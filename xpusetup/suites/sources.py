@@ -17,7 +17,7 @@ from xpusetup.run.manifest import read_document
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.suites.known import Baseline
 from xpusetup.system import files
-from xpusetup.system.environment import cache_folder
+from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.files import cannot_write, package_file
 from xpusetup.system.git import ask_git
 from xpusetup.system.process import follow_process, run_process
@@ -223,7 +223,7 @@ def find_source(bench: SuiteRun, asked: SuiteOptions) -> Source:
 
 def _find_folder(suite: Suite, asked: SuiteOptions, subject: Subject, installed: str) -> Path:
     if asked.source:
-        given = Path(asked.source).expanduser()
+        given = from_home(asked.source)
         return given.resolve() if given.is_dir() else _fetch(*_parse_git(asked.source), subject)
     if suite.packaged and not asked.full:
         return package_file(suite.packaged)
@@ -258,7 +258,7 @@ def _digest(text: str) -> str:
 def results_folder(bench: SuiteRun, out: str) -> Path:
     """Give where results go: into the root of the build, or beside the roots where the environment is not ours."""
     if out:
-        return Path(out).expanduser().absolute()
+        return from_home(out).absolute()
     root, place = bench.subject.root, bench.subject.python.parent.parent
     if root is not None:
         return root / "results/suites" / bench.suite.name / bench.device
@@ -279,7 +279,7 @@ def find_baseline(bench: SuiteRun, name: str) -> Baseline | None:
         return Baseline(published.id, rows=published.rows)
     if not name:
         return None
-    document = read_document(Path(name).expanduser())
+    document = read_document(from_home(name))
     if not document.get("tests"):
         ids = ", ".join(one.id for one in known.published if one.suite == suite.name) or "none"
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The caller's environment, read here alone and never changed, and the clock."""
+"""The caller's environment, read here alone and changed in nothing but a home that lacks, and the clock."""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-ELF = b"\x7fELF"
-"""How programs that a compiler made begin."""
-
-
 def now() -> float:
     """Give the time in seconds since the epoch."""
     return time.time()
@@ -34,6 +30,11 @@ def today() -> str:
 def variable(name: str) -> str:
     """Give a variable of the caller; empty when it is not set."""
     return os.environ.get(name, "")
+
+
+def give_home() -> None:
+    """Let / be the home of a caller who has none, as containers do."""
+    os.environ["HOME"] = "/"
 
 
 def variables() -> dict[str, str]:
@@ -53,6 +54,11 @@ def open_page(path: Path) -> bool:
     import webbrowser  # noqa: PLC0415 - for reports alone
 
     return webbrowser.open(path.absolute().as_uri())
+
+
+def from_home(text: str) -> Path:
+    """Give a path as a shell would, from the home where it begins with ~; of a user whom nobody knows as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own ends where it knows no home
 
 
 def cache_folder(name: str) -> Path:
@@ -77,6 +83,15 @@ def identity() -> Redactor:
     return Redactor(user=user, host=platform.node().partition(".")[0], home=variable("HOME").rstrip("/"))
 
 
+def is_adrift() -> bool:
+    """Say whether the folder in which the program was called is not there any more."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
 def short_path(path: str) -> str:
     """Give a path as people write it, with ~ for their home."""
     home = variable("HOME").rstrip("/")
@@ -88,19 +103,24 @@ def exec_command(command: Sequence[str], environment: Mapping[str, str]) -> NoRe
     try:
         os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - the user's own command
     except OSError as error:
-        raise cannot_start(command, error) from error
+        raise not_started(command, error) from error
 
 
-def cannot_start(command: Sequence[str], error: OSError) -> UsageError:
-    """Say why a command of the user's own cannot be started in a built environment, and what mends it."""
-    name, again = command[0], f"xpusetup run -- bash {shlex.join(command)}"
-    is_file, strange = Path(name).is_file(), f"{name} cannot be started: {error.strerror}"
-    if error.errno == errno.ENOENT and is_file:
-        return UsageError(f"the interpreter that the first line of {name} names is not here", fix="look at that line")
-    if error.errno in {errno.ENOENT, errno.ENOTDIR}:
-        return UsageError(f"there is no command {name!r} in the built environment", fix="look at its spelling")
-    if error.errno == errno.ENOEXEC and not (is_file and Path(name).read_bytes()[:4] == ELF):
-        return UsageError(f"{name} names no interpreter: its first line has no #!", fix=f"name it: {again}")
+def not_started(command: Sequence[str], error: OSError) -> UsageError:
+    """Say why a command cannot be started, and what mends it: what the system answers is the same for much."""
+    word, path = command[0], Path(command[0])
+    named = "/" in word and path.is_file()
+    again = f"name its interpreter before it: xpusetup run -- PROGRAM {shlex.join(command)}"
+    if "/" in word and path.is_dir():
+        return UsageError(f"{word} is a folder, and no command", fix="name a program in it")
+    if error.errno == errno.E2BIG:
+        return UsageError(f"{word}: {error.strerror}", fix="give fewer arguments, or unset the largest variables")
     if error.errno == errno.ENOEXEC:
-        return UsageError(strange, fix="it is a program for another kind of machine: take one for this")
-    return UsageError(strange, fix="name a file in it" if Path(name).is_dir() else f"chmod +x {shlex.quote(name)}")
+        return UsageError(f"{word} is no program of this machine, and its first line names no interpreter", fix=again)
+    if error.errno == errno.EACCES:
+        fix = f"chmod +x {shlex.quote(word)}, or {again}" if named else "see who may: ls -l"
+        return UsageError(f"{word} may not be executed", fix=fix)
+    if named and error.errno == errno.ENOENT:
+        return UsageError(f"the interpreter that the first line of {word} names is not there", fix=again)
+    fix = "look at its spelling" if "/" in word or not path.is_file() else f"./{word} names the file that is here"
+    return UsageError(f"there is no command {word!r} in the built environment", fix=fix)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import hashlib
+import io
 import os
 import shlex
 import stat
@@ -13,14 +14,13 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
-from xpusetup.system.environment import cache_folder, config_folder
+from xpusetup.system.environment import cache_folder, config_folder, from_home, is_adrift
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Iterable, Iterator, Mapping
 
 
@@ -248,9 +248,20 @@ def cannot_read(path: Path, error: OSError) -> UsageError:
 def unforeseen(error: OSError) -> XpuError:
     """Say what an answer means that nothing in the program expected: the machine is not ready, or the work failed."""
     named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else ""
+    if not named and error.errno == errno.ENOENT and is_adrift():
+        return NotReadyError("the folder in which this was called is gone", fix="cd to one that is there, and again")
     fault = find_fault(error, Path(named), writing=False) if named else _plain(error)
     kind = NotReadyError if fault.of_machine else WorkFailedError
     return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
+
+
+def _is_odd(char: str) -> bool:
+    return char.isspace() or not char.isprintable() or char in ":;'\"`\\$&|<>()[]{}*?!#@"
+
+
+def plain_folder(name: str) -> str:
+    """Give the name of a folder with a dash for each character that `check_folder` refuses."""
+    return "".join("-" if _is_odd(char) else char for char in name)
 
 
 def check_folder(path: Path, *, there: bool = False) -> Path:
@@ -258,7 +269,7 @@ def check_folder(path: Path, *, there: bool = False) -> Path:
 
     What is `there` already has to go to another one first.
     """
-    if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
+    if odd := sorted(set(filter(_is_odd, str(path)))):
         raise UsageError(
             f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
             fix=f"{'move it to a plainer one, and name that' if there else 'choose a plainer one'}: {how_chosen(path)}",
@@ -387,7 +398,8 @@ def write_text(
     """
     try:
         if _is_open_elsewhere(path):
-            path.write_text(text, encoding="utf-8", newline="")
+            with io.BufferedWriter(_open(path, "wb")) as stream:
+                stream.write(text.encode())
             return
         if path.is_file() and read_bytes(path) == text.encode():
             return
@@ -404,6 +416,19 @@ def _is_open_elsewhere(path: Path) -> bool:
     if not path.exists() or path.is_dir():
         return False
     return not path.is_file() or str(path.absolute()).startswith(("/dev/", "/proc/"))
+
+
+def _open(path: Path, mode: Literal["wb", "ab"]) -> io.FileIO:
+    """Open a file; one that is open already as it is, for by its name it would be emptied, or begun anew."""
+    number = _find_descriptor(path)
+    return io.FileIO(path if number is None else os.dup(number), mode)
+
+
+def _find_descriptor(path: Path) -> int | None:
+    """Give the number of the open file that a name stands for, as /dev/stdout and /dev/fd/9; None for other names."""
+    name = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}.get(str(path), str(path))
+    begins = next((each for each in ("/dev/fd/", "/proc/self/fd/") if name.startswith(each)), "")
+    return int(name.removeprefix(begins)) if begins and name.removeprefix(begins).isdigit() else None
 
 
 def _write_whole(path: Path, text: str, mode: int, before: os.stat_result | None = None) -> None:
@@ -432,7 +457,7 @@ def remove(path: Path) -> None:
 def append_line(path: Path, line: str) -> None:
     """Add one line to a file that only grows, whole or not at all; what others add meanwhile stays."""
     try:
-        with path.open("ab", buffering=0) as stream:
+        with _open(path, "ab") as stream:
             with suppress(OSError):  # not every file system has it
                 fcntl.flock(stream, fcntl.LOCK_EX)
             _write_all(stream, f"{line}\n".encode())
@@ -460,7 +485,7 @@ def make_folder(path: Path, *, private: bool = False) -> None:
 
 def find_wheel(name: str) -> Path:
     """Give the wheel that was named. Raises UsageError for what is none by its name, or not there."""
-    path = Path(name).expanduser()
+    path = from_home(name)
     if name and path.is_file() and path.suffix == ".whl":
         return path
     what = f"{name} is a folder, and no wheel" if path.is_dir() else f"{name} is no wheel"

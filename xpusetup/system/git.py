@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
@@ -14,7 +16,6 @@ from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from xpusetup.base.model import FoundRef
     from xpusetup.system.process import Output
@@ -111,7 +112,7 @@ def _bring(mirror: Sequence[str], repo: str, found: FoundRef, env: Mapping[str, 
         done = ask_git(env, *mirror, "fetch", "--quiet", *way)
         words = words if done.code == 0 else last_words(done)
     if not _has(mirror, found.rev, env):
-        raise _cannot(repo, words or f"it has no commit {found.rev}")
+        raise _cannot(repo, f"{NO_COMMIT} {found.rev}" if LACKS.search(words) else words, env)
 
 
 def _has(mirror: Sequence[str], rev: str, env: Mapping[str, str]) -> bool:
@@ -147,13 +148,25 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
     if done.code is None and done.why.endswith("is not there"):
         raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present")
     if done.code != 0:
-        raise _cannot(what, last_words(done))
+        raise _cannot(what, last_words(done), env)
     return done.out
 
 
-def _cannot(what: str, words: str) -> NotReadyError:
+NO_COMMIT = "it has no commit"
+LACKS = re.compile(r"\A\Z|not our ref|unadvertised object|couldn't find remote ref")
+"""What git says of a commit that a server has not, or nothing."""
+
+
+def _cannot(what: str, words: str, env: Mapping[str, str]) -> NotReadyError:
+    led = ask_git(env, "ls-remote", "--get-url", what).out.strip() or what  # where git's settings lead to
+    folder = led.removeprefix("file://")
     fix = "look at the network, the proxy and the address; a mirror: git config --global url.MIRROR.insteadOf ADDRESS"
-    if any(sign in words for sign in UNKNOWN):
+    if folder.startswith("/") and not Path(folder).exists():
+        words, fix = f"{folder} is not there", "bring the repository there, or name where it is"
+    elif folder.startswith("/") or words.startswith(NO_COMMIT):
+        look = shlex.join(("git", "ls-remote", what))
+        fix = f"name a repository that may be read, and a commit that it has: {look}"
+    elif any(sign in words for sign in UNKNOWN):
         asked = f"GIT_TERMINAL_PROMPT=0 git ls-remote {shlex.quote(what)}"
         fix = f"nobody is asked for a password here; give git a credential helper or a key, until this works: {asked}"
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)

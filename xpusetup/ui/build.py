@@ -12,7 +12,7 @@ from xpusetup.base.text import render_duration, render_size
 from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
-from xpusetup.ui.explain import show_cause, show_explain
+from xpusetup.ui.explain import show_cause, show_explain, show_said
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
@@ -232,6 +232,8 @@ def show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
         show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
+    elif failure.said:
+        show_said(console, failure.said, indent=3)
     else:  # what the log says by itself
         if failure.first_error:
             console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
@@ -252,7 +254,7 @@ def show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"   [bold]Go on[/]    {_short(go_on.command)}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure.again)}")
     console.print(f"   [bold]Log[/]      {_short(failure.log)}")
-    if not failure.causes or failure.causes[0].likely:
+    if failure.causes[0].likely if failure.causes else failure.said is None:
         console.print(
             f"   [bold]Ask[/]      xpusetup explain {_short(failure.log)} --prompt    [dim]a text for others[/]"
         )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.explain import ExplainResult, StepWords
     from xpusetup.commands.plan import PlannedStep, PlanResult
     from xpusetup.explain.explanation import Cause
 
@@ -63,6 +63,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _show_beside(console, data)
         _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
         _row(console, 1, "Source", source_of(best.source))
+    elif data.said:
+        show_said(console, data.said, indent=1)
     elif data.went_on:
         _show_went_on(console, data.went_on[0], data)
     elif data.ended:
@@ -83,20 +85,20 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     for each in data.known:
         _row(console, 1, "Known", f"{each.what}: {each.workaround} ({source_of(each.source)})")
     _show_new(console, data)
-    if _is_unsure(data):
-        _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
-        piped = data.log == "stdin"
-        command = "... | xpusetup explain --prompt" if piped else f"xpusetup explain {shlex.quote(data.log)} --prompt"
-        console.print(" " * (1 + COLUMN) + escape(command))
+    _show_ask(console, data)
     if verbose and data.first_error_line:
         _show_context(console, data)
 
 
-def _is_unsure(data: ExplainResult) -> bool:
-    """Say whether something failed of which no sure cause is known."""
-    if data.causes:
-        return data.causes[0].likely
-    return bool(data.first_error_line) and not (data.went_on or data.ended or data.first_error_over)
+def _show_ask(console: Console, data: ExplainResult) -> None:
+    """Print how to ask others, where something failed of which no sure cause is known."""
+    unknown = data.first_error_line and not (data.said or data.went_on or data.ended or data.first_error_over)
+    if not (data.causes[0].likely if data.causes else unknown):
+        return
+    _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
+    piped = data.log == "stdin"
+    command = "... | xpusetup explain --prompt" if piped else f"xpusetup explain {shlex.quote(data.log)} --prompt"
+    console.print(" " * (1 + COLUMN) + escape(command))
 
 
 def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
@@ -146,6 +148,12 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
     _row(console, indent, "Fix", cause.fix)
     for command in cause.commands:
         console.print(" " * (indent + COLUMN) + escape(command))
+
+
+def show_said(console: Console, said: StepWords, indent: int) -> None:
+    """Print what a step said by itself, whole."""
+    _row(console, indent, "Cause", said.message)
+    _row(console, indent, "Fix", said.fix)
 
 
 def shorten(text: str) -> str:

@@ -72,8 +72,8 @@ class _AtWork:
 class BuildView:
     """Draws events.
 
-    With `json` everything goes to stderr as plain lines, because stdout carries the document. With `quiet` only notes
-    are said, which warn; with both nothing is.
+    With `json` or `stderr` everything goes to stderr as plain lines, because stdout carries something else. With
+    `quiet` only notes are said, which warn; with both nothing is.
     """
 
     def __init__(
@@ -82,11 +82,13 @@ class BuildView:
         json: bool,
         verbose: bool,
         quiet: bool = False,
+        stderr: bool = False,
         clock: Callable[[], float] = now,
         memory: Callable[[], Memory | None] = read_memory,
     ) -> None:
-        self._console = make_console(stderr=json or quiet, progress=True)
-        self._moving = moves(self._console) and not (json or quiet)
+        beside = json or quiet or stderr
+        self._console = make_console(stderr=beside, progress=True)
+        self._moving = moves(self._console) and not beside
         self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
         self._verbose, self._clock, self._memory = verbose, clock, memory
         self._steps: dict[str, _AtWork] = {}
@@ -118,6 +120,8 @@ class BuildView:
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
             self._console.print(f" [yellow]![/] {escape(event.text)}")
+        elif event.kind == "progress":
+            self._console.print(f" … {escape(event.text)}")
         elif event.kind == "start":
             self._begin(event)
         elif event.kind == "output":

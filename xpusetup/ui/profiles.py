@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.base.text import bash_on_one_line
 from xpusetup.ui.console import prose
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print a lock."""
     given = ", ".join(f"{name} {ref}" for name, ref in data.revs.items())
-    console.print(f"\n {data.profile} with {escape(given)}\n")
+    what = f"with {given}" if given else "with every commit as it is, and the hashes that indexes publish"
+    console.print(f"\n {data.profile} {escape(what)}{chr(10) * bool(data.components)}")
     for change in data.components:
         version = f" · {change.version}" if change.version not in ("", change.now) else ""
         if change.now == change.was:
@@ -52,8 +54,8 @@ def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None: 
 
 def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what to do with a new profile."""
-    file = escape(data.file)
-    console.print(f" [green]✓[/] {file}, begun from {escape(data.from_)}")
+    file = escape(bash_on_one_line(data.file))
+    console.print(f" [green]✓[/] {escape(data.file)}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build --profile {file}")
@@ -74,8 +76,9 @@ def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
     sure = len(data.pins) - len(data.unconfirmed)
     console.print(f"\n [green]✓[/] {escape(data.file)}: PyTorch {data.release}, begun from {data.from_}")
     console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
-    console.print(f"   each pin:     xpusetup profiles show {escape(data.file)}")
-    console.print(f"   what it does: xpusetup plan --profile {escape(data.file)}")
+    file = escape(bash_on_one_line(data.file))
+    console.print(f"   each pin:     xpusetup profiles show {file}")
+    console.print(f"   what it does: xpusetup plan --profile {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False) -> None:
+def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr: bool = False) -> None:
     """Print a result; `quiet`: of work that went well one line."""
     data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
-    console = make_console()
+    console = make_console(stderr=stderr)
     if quiet:
         from xpusetup.ui.brief import show_in_brief  # noqa: PLC0415 - only where it is asked for
 

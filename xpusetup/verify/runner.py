@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xpusetup.base.document import read_as
 from xpusetup.run.manifest import read_document
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.process import follow_process, run_process
 from xpusetup.verify.outcomes import Verification
 
@@ -111,12 +112,18 @@ def find_device(python: Path, env: Mapping[str, str]) -> ChosenDevice | None:
 
 
 def run_verifier(
-    python: Path, options: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
+    python: Path, options: Sequence[str], env: Mapping[str, str], say: Callable[[str], None], junit: str = ""
 ) -> VerifierRun:
-    """Verify, saying each line of the helper as it comes. It bounds itself, check by check."""
+    """Verify, saying each line of the helper as it comes. It bounds itself, check by check.
+
+    `junit` is a file for the same as JUnit XML: written here, where an open one has the name that the user gave.
+    """
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
-        out = Path(folder) / "verify.json"
-        output = follow_process(command(python, *options, "--out", str(out)), env=env, say=say)
+        out, report = Path(folder) / "verify.json", Path(folder) / "junit.xml"
+        more = ("--junit", str(report)) if junit else ()
+        output = follow_process(command(python, *options, *more, "--out", str(out)), env=env, say=say)
+        if junit and report.exists():
+            files.write_text(from_home(junit), report.read_text(encoding="utf-8"))
         words = (output.err.strip() or output.why).splitlines()
         document = read_document(out)
         found = read_as(Verification, document) if document else None

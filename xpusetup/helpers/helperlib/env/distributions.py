@@ -152,14 +152,14 @@ def find_wheel(folder: Path, distribution: str, version: str) -> Path:
 
     No version: that of the tree that it was built from, whatever it is.
     """
-    there = wheels_of(folder, distribution)
+    there, key = wheels_of(folder, distribution), f"{distribution} {version}".rstrip()
     matching = [path for path in there if version in ("", distribution_of(path)[1])]
     if len(matching) > 1:
         names = ", ".join(path.name for path in matching)
-        fail(f"several wheels of {distribution} {version} in {folder}: {names}", "remove those of older builds")
+        fail(f"several wheels of {key} in {folder}: {names}", "remove those of older builds")
     if not matching:
         seen = ", ".join(path.name for path in there) or "none of it"
-        what = f"no wheel of {distribution} {version} in {folder} (there is {seen})"
+        what = f"no wheel of {key} in {folder} (there is {seen})"
         fail(what, "build it again, or mend its version")
     return matching[0]
 

@@ -50,10 +50,60 @@ def pip() -> tuple[str, ...]:
 
 
 def ways() -> Iterator[Way]:
-    """Give the installers that there are, in the order in which they are to be tried."""
-    if found := shutil.which("uv"):
+    """Give the installers that there are, in the order in which they are to be tried.
+
+    What its settings lead elsewhere is no way: uv has no option that says to take the environment after all.
+    """
+    found = shutil.which("uv")
+    led = find_led() if found else ""
+    if led and not importlib.util.find_spec("pip"):
+        fail(f"{led}: what uv installs goes there", "take that line out, or leave all out: export UV_NO_CONFIG=1")
+    if led:
+        print(f"note: uv is left out, for what it installs goes elsewhere: {led}", flush=True)
+    elif found:
         yield Way("uv", (found, "pip"), ("--python", sys.executable), ())
     yield Way("pip", pip(), (), ("--yes",))
+
+
+LED = re.compile(r"(?:(?P<dotted>[\w.]+)\.)?(?:target|prefix)\s*=|(?P<inline>[\w.]+)\s*=\s*\{.*\b(?:target|prefix)\s*=")
+"""A line of uv's settings by which what it installs goes elsewhere, in one of these tables."""
+UV_TABLES = ("pip", "tool.uv.pip")
+
+
+def find_led() -> str:
+    """Give the line of uv's settings that leads what it installs elsewhere, with its file; empty where none does."""
+    found = ((path, line) for path in uv_files() for line in led_by(path.read_text("utf-8", errors="replace")))
+    return next((f"{path} says {line}" for path, line in found), "")
+
+
+def led_by(text: str) -> Iterator[str]:
+    """Give the lines of a file of uv's settings that lead what it installs elsewhere."""
+    table = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            table = re.sub(r"[\"'\s]", "", line.strip("[").partition("]")[0])
+        elif (found := LED.match(line)) and ".".join(filter(None, (table, *found.groups()))) in UV_TABLES:
+            yield line
+
+
+def uv_files() -> list[Path]:
+    """Give the files of settings that uv reads: the one that is named, else the folder's, the user's, the system's."""
+    if os.environ.get("UV_NO_CONFIG", "").lower() in {"1", "true", "yes", "on", "y", "t"}:
+        return []
+    if named := os.environ.get("UV_CONFIG_FILE"):
+        return [path for path in (Path(named),) if path.is_file()]
+    own = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111 - also without a home
+    shared = (os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(":")
+    usual = (Path(folder, "uv/uv.toml") for folder in (own, *shared, "/etc"))
+    return [*_of_project(Path.cwd()), *(path for path in usual if path.is_file())]
+
+
+def _of_project(folder: Path) -> list[Path]:
+    """Give the nearest file of a folder, or of one above it, that has settings of uv."""
+    for path in (place / name for place in (folder, *folder.parents) for name in ("uv.toml", "pyproject.toml")):
+        if path.is_file() and (path.name == "uv.toml" or "[tool.uv" in path.read_text("utf-8", errors="replace")):
+            return [path]
+    return []
 
 
 def places_of(index: str) -> list[tuple[str, ...]]:

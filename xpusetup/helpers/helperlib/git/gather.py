@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, inside, say, sort_failure
@@ -23,7 +24,6 @@ from helperlib.output import UNITS, render_size, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     from helperlib.git.process import Git, Said
 
@@ -124,7 +124,7 @@ class Servers:
                 return
         asked = " or ".join(addresses)
         absent = ABSENT.format(address=wanted.address) if last == NO_COMMIT or sort_failure(last) == REFUSED else ""
-        fix = LOCAL if FORBIDDEN.search(last) else absent or NETWORK
+        fix = LOCAL if FORBIDDEN.search(last) else absent or self._no_folder(wanted.address) or NETWORK
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
     def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
@@ -142,6 +142,15 @@ class Servers:
             if said.code and said.kind in {DENIED, PASSING}:
                 break
         return why
+
+    def _no_folder(self, address: str) -> str:
+        """Give what mends that nothing came from a folder of this machine; empty where an address leads elsewhere."""
+        led = (self.git.ask("ls-remote", "--get-url", address) or address).strip()  # by a mirror of git's settings
+        folder = led.removeprefix("file://")
+        if not folder.startswith("/"):
+            return ""
+        seen = "is no repository of git, or may not be read" if Path(folder).is_dir() else "is not there"
+        return f"{folder} {seen}: bring the repository there, or name where it is"
 
     def try_often(
         self, name: str, *arguments: str, strange: bool = False, progress: Progress | None, pauses: Sequence[float]
