@@ -265,10 +265,7 @@ def plain_folder(name: str) -> str:
 
 
 def check_folder(path: Path, *, there: bool = False) -> Path:
-    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold.
-
-    What is `there` already has to go to another one first.
-    """
+    """Refuse a folder that compilers' flags, scripts' first lines or PATH cannot hold; what is `there` has to move."""
     if odd := sorted(set(filter(_is_odd, str(path)))):
         raise UsageError(
             f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
