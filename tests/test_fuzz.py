@@ -104,7 +104,7 @@ def test_device_files(place: Path, text: bytes) -> None:
 def test_settings_files(place: Path, text: bytes) -> None:
     (place / "xpusetup.toml").write_bytes(text)
     try:
-        hold(place, "self")
+        hold(place, "status")
     finally:
         (place / "xpusetup.toml").unlink()
 
