@@ -62,9 +62,22 @@ def test_lines_that_differ_in_numbers_alone_are_shown_a_few_times() -> None:
 
 
 def test_one_line_without_end_is_cut_in_its_middle() -> None:
-    (row,) = excerpt({1: "a" * 50_000 + "the end"}, [1], 1)
+    (row,) = excerpt({1: "a" * 50_000 + "the end"}, (), 1)
     assert len(row) < 500
     assert row.endswith("the end")
+
+
+def test_a_private_key_is_taken_out_whole() -> None:
+    text = "$ cat id\n-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\n-----END OPENSSH PRIVATE KEY-----\ndone"
+    told = make_prompt_of_machine(text, (), str)
+    assert "b3Blb" not in told
+    assert "     5 done" in told
+
+
+def test_of_a_line_that_matters_more_is_shown() -> None:
+    line = "g++ " + "-I/x " * 100 + "fatal: no such flag " + "-O2 " * 100
+    assert "no such flag" in excerpt({1: line}, [1], 1)[0]
+    assert "no such flag" not in excerpt({1: line, 2: "x"}, [2], 2)[0]
 
 
 def test_only_what_is_quoted_is_cleaned() -> None:

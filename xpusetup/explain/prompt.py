@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ROOM = 24_000
 """Letters of a log or post that are shown: what a small local model takes in at once."""
-LONGEST = 400
-"""Letters of a line; of a longer one the middle is left out."""
+LONGEST, WHOLE = 400, 2000
+"""Letters of a line, and of one that matters; of a longer one the middle is left out."""
 BEGIN, END, AROUND = 30, 60, 12
 """Lines of the beginning, where commands and versions stand; of the end; around each line that matters."""
 ALIKE = 3
@@ -56,7 +56,7 @@ def make_prompt(told: ExplainedLog, log: Lines, machine: str, clean: Callable[[s
     around = [*told.context, *found]  # of a long log its middle is not kept, and may hold these
     texts = {entry.line: entry.text for entry in around} | dict(zip(log.numbers, log.texts, strict=True))
     matter = [entry.line for entry in found] + ([told.first_error_line] if told.first_error_line else [])
-    shown = "\n".join(excerpt({line: clean(text) for line, text in texts.items()}, matter, told.lines))
+    shown = "\n".join(excerpt(_clean_all(texts, clean), matter, told.lines))
     parts = [f"{ASK}{LEFT_OUT}", f"## The log, {told.lines:,} lines\n\n{shown}\n", *map(clean, _guesses(told.causes))]
     return "\n".join([*parts, *([f"## The machine\n\n{clean(machine)}"] if machine else [])])
 
@@ -72,7 +72,7 @@ def _guesses(causes: Sequence[Cause]) -> Iterator[str]:
 
 def make_prompt_of_machine(text: str, said: Sequence[str], clean: Callable[[str], str]) -> str:
     """Give the text for a machine from what is told of it, and from what checks say of it."""
-    texts = dict(enumerate(map(clean, text.splitlines()), start=1))
+    texts = _clean_all(dict(enumerate(text.splitlines(), start=1)), clean)
     shown = "\n".join(excerpt(texts, (), len(texts)))
     rows = "\n".join(f"- {clean(each)}" for each in said) or "- nothing"
     checks = f"## What a program's checks find wrong, which may be mistaken\n\n{rows}\n"
@@ -85,7 +85,8 @@ def excerpt(texts: Mapping[int, str], matter: Sequence[int], count: int) -> list
     `texts`: its lines by their numbers; `count`: how many it has in all, of which the middle may not be kept.
     """
     last = max((number for number, text in texts.items() if text.strip()), default=0)
-    texts = {number: _shorten(texts[number]) for number in sorted(texts) if number <= last}
+    room = dict.fromkeys(texts, LONGEST) | dict.fromkeys(matter, WHOLE)
+    texts = {number: _shorten(texts[number], room[number]) for number in sorted(texts) if number <= last}
     for reach in (None, AROUND, AROUND // 3, 0):
         chosen = _choose(texts, matter, reach, count)
         rows = list(_number(texts, chosen, count))
@@ -124,6 +125,15 @@ def _number(texts: Mapping[int, str], chosen: Sequence[int], count: int) -> Iter
         yield f"       [... {count - before:,}]"
 
 
-def _shorten(text: str) -> str:
-    half = LONGEST // 2
-    return text if len(text) <= LONGEST else f"{text[:half]} [...] {text[-half:]}"
+def _shorten(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room // 2]} [...] {text[-room // 2 :]}"
+
+
+def _clean_all(texts: Mapping[int, str], clean: Callable[[str], str]) -> dict[int, str]:
+    """Clean each line, and take out the lines of private keys, of which none tells by itself what it is."""
+    found, in_key = {}, False
+    for number in sorted(texts):
+        begins, ends = (mark in texts[number] and "PRIVATE KEY-" in texts[number] for mark in ("-BEGIN ", "-END "))
+        found[number] = "<key>" if in_key or begins else clean(texts[number])
+        in_key = (in_key or begins) and not ends
+    return found
