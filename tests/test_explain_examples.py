@@ -48,10 +48,10 @@ def chosen() -> list[dict[str, Any]]:
 
 
 def screen(folder: Path, log: str) -> str:
-    """Give what `xpusetup explain post.log` prints."""
+    """Give what `xpusetup explain post.log` prints in a folder, which is the current one."""
     (folder / "post.log").write_text(log)
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    show_explained(console, command.explain(str(folder / "post.log")).data, verbose=False)
+    show_explained(console, command.explain("post.log").data, verbose=False)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
@@ -66,6 +66,7 @@ def test_they_are_right() -> None:
 
 def test_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "read_families", lambda: ("ubuntu", "debian"))
+    monkeypatch.chdir(tmp_path)
     parts = [HEAD]
     for thread in chosen():
         log = thread["log"].strip("\n")
