@@ -184,6 +184,7 @@ BOTH = [
         "",
     ),
     ("res.disk", {"resources": {"disks": []}}, "", ""),
+    ("res.disk", {"resources": {"disks": [{**DISK, "free": 0, "total": 0}]}}, "", ""),
     ("res.filesystem", {}, "ok: ext4 at /home/me", ""),
     ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": "nfs4"}]}}, "info: nfs4 at /home/me", ""),
     ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": None}]}}, "ok: unknown at /home/me", ""),

@@ -228,7 +228,9 @@ def _run(argv: tuple[str, ...], task: Task, say: Say, *, quiet: bool) -> None:
     try:
         code = run_attached(argv, quiet=quiet)
     except OSError as error:
-        what = f"{argv[0]} cannot be started ({error.strerror}), and {task.step.title} needs it"
+        gone = isinstance(error, FileNotFoundError)
+        says = "is not there" if gone else f"cannot be started ({error.strerror})"
+        what = f"{argv[0]} {says}, and {task.step.title} needs it"
         commands = " && ".join(shlex.join(each) for each in task.step.run)
         fix = f"ask whoever is root here to run: {commands}" if argv[0] == "sudo" else f"install {argv[0]}"
         raise NotReadyError(what, fix=fix) from error

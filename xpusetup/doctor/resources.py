@@ -172,7 +172,8 @@ def check_disk(question: Question) -> Answer | None:
     closed = {disk.path: answer for disk in resources.disks if (answer := _closed(disk))}
     if failing := next((answer for answer in closed.values() if answer.level == "fail"), None):
         return failing
-    disks = [disk for disk in resources.disks if disk.path not in closed]
+    told = [disk for disk in resources.disks if disk.total]  # /proc, and FUSE that counts nothing, say zero of zero
+    disks = [disk for disk in told if disk.path not in closed]
     room = _room(disks, question.profile.disk_gib) if disks else None
     return room if room and room.level == "fail" else next(iter(closed.values()), room)
 
