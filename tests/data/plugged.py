@@ -69,6 +69,7 @@ CASES: dict[str, Extensions] = {
     "unfit-by-file": plugged({**UNFIT, "requires": []}, loads=loads(WELL)),
     "not-together": plugged(NPU, SIM, loads=loads(WELL, WELL, together=failed(TWO))),
     "beside-xpu": plugged(NIGHT, torch=XPU, loads=loads(WELL)),
+    "beside-torchs-own": plugged(SIM, torch=XPU, loads=loads(WELL)),
     "two-well": plugged(SIM, STRANGE, loads=loads(WELL, WELL)),
     "torch-broken": plugged(SIM, loads={"torch": failed("ImportError: libc10.so"), "each": [], "together": None}),
     "off": plugged(SIM, switch="0", loads=loads(WELL)),

@@ -341,6 +341,9 @@ def _without(entries: Sequence[Entry], look: Extensions, texts: Mapping[str, Che
     return tuple(line for line in (either, *commands, f"# {fixes[0].say}") if line)
 
 
+OFF = f"{AUTOLOAD}=0 leaves extensions out"
+
+
 def _together(look: Extensions, devices: Sequence[Device], texts: Mapping[str, CheckText]) -> Iterator[Remark]:
     """Say what several accelerators in one process come to."""
     rivals = [entry.name for entry in look.entries]
@@ -357,9 +360,7 @@ def _together(look: Extensions, devices: Sequence[Device], texts: Mapping[str, C
         alone = [owner.extension.alone for owner in owners if owner.extension and owner.extension.alone]
         said = "; ".join(alone) or "one process has room for one out-of-tree device"
         if len(rivals) > len(look.entries) and not alone:
-            said = (
-                f"torch.accelerator is the first, and backward passes of torch's own fail; {AUTOLOAD}=0 leaves it out"
-            )
+            said = f"torch.accelerator is one alone; beside simxpu CUDA's backward passes were seen to fail; {OFF}"
         level: Level = "warn" if alone or whole is None else "info"
         yield Remark(id="autoload.together", level=level, seen=f"{', '.join(rivals)} in one environment: {said}")
 

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from helperlib.env.distributions import AUTOLOAD
 from helperlib.output import render_size
 from helperlib.verify.bench import (
     AMP_LIMIT,
@@ -261,9 +262,6 @@ def try_operator(bench: Bench, run: Callable[[Inputs], Any]) -> Exception | None
     except Exception as error:  # noqa: BLE001, whatever a kernel throws is what was asked for
         return error
     return None
-
-
-AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 
 
 def find_rival(bench: Bench) -> str:
