@@ -242,6 +242,7 @@ GENERAL = (
     ),
     *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error", ",error,", "unbound variable"),
     *("parameter not set", "parameter null or not set", "[mpiexec@", "[proxy:"),
+    *("\ne: ", "exit_status", "process exited, code=", "returned non-zero"),
     *("unrecog|option", "unknown |option", "nvalid|option", "llegal|option", "unrecog|argument"),
 )
 """Words of any error at all."""
@@ -279,7 +280,7 @@ SOFT = (
         "not usable",
     ),
     *("shutdown signal", "not authorized", "unknown runtime", "undefined ", "not |can't", "out of memory"),
-    *("rror", "not available"),
+    *("rror", "not available", "can't ", "times out", "unreachable", "corrupt", "unresolved", "unhealthy"),
 )
 """Words that may tell of one where nothing plainer is said."""
 
