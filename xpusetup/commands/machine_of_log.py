@@ -23,8 +23,6 @@ from xpusetup.run.tables import (
     known_bad,
     load_profile,
     newest_that_fits,
-    sayings,
-    showings,
 )
 from xpusetup.run.workspace import load_device
 
@@ -55,7 +53,7 @@ def with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
 def _facts_of(log: Lines, error: str) -> Facts:
     """Read a log as what somebody posts; of a long one the error need not be in what was kept."""
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    return facts_from_paste([log.whole, error], taken, gpu_table(), TOLD, sayings(), showings())[0]
+    return facts_from_paste([log.whole, error], taken, gpu_table(), TOLD)[0]
 
 
 def _findings(facts: Facts, log: Lines) -> list[Finding]:
