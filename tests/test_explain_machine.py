@@ -26,16 +26,6 @@ $ lspci -nn | grep VGA
 $ ./probe
 {UNINITIALIZED}
 """
-GAUDI = """$ hl-smi
-| HL-SMI Version:        hl-1.4.0-fw-35.0.0                             |
-| Driver Version:                     1.4.0-d7d0b23                     |
-$ docker run --runtime=habana -e HABANA_VISIBLE_DEVICES=all vault.habana.ai/gaudi-docker/1.10.0/pytorch:latest
-# python serve.py
-Traceback (most recent call last):
-  File "serve.py", line 12, in <module>
-    model.to("hpu")
-RuntimeError: Device acquire failed.
-"""
 GOOD: list[dict[str, Any]] = parse_toml((HERE / "good.toml").read_text(encoding="utf-8"))["good"]
 
 
@@ -51,14 +41,6 @@ def test_an_error_of_many_causes_is_told_by_system_and_gpu(tmp_path: Path) -> No
     assert first.cause.startswith("Ubuntu 20.04")
     assert (first.line, first.text) == (second.line, UNINITIALIZED)
     assert second.id == "ze.uninitialized"
-
-
-def test_an_error_that_is_not_known_is_told_by_driver_and_image(tmp_path: Path) -> None:
-    result = told(tmp_path, GAUDI)
-    assert [each.id for each in result.causes][:1] == ["hpu.release"]
-    assert result.causes[0].text == result.first_error
-    assert result.causes[0].decided is not None
-    assert "gaudi-docker/1.10.0" in result.causes[0].decided.text
 
 
 def test_an_error_in_the_middle_of_a_long_log_is_told_too(tmp_path: Path) -> None:
