@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 import shlex
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
-from xpusetup.commands.explain import AMBIGUOUS, known_signatures
+from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
@@ -32,20 +31,23 @@ if TYPE_CHECKING:
     from xpusetup.machine.known_bad import KnownBad
 
 
-DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
+AMBIGUOUS = (
+    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
+    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
+    *("ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "xpum.init"),
+    *("import.load_failed", "rt.cuda_code"),
+)
+"""Causes that only say that it fails: the message has many, and it does not tell which."""
+DECIDES = {"rt.cuda_code": "torch.build"}
 """Of these: where this part was told, they say why."""
-DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")
+DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
 OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 """Failures below torch, for which it has no device."""
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
 """Why pip did not install torch."""
-LOOKING = re.compile(
-    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi|dkms)\b"
-)
-"""Programs that only look: that one is not there is no cause."""
-OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
+OF_PROGRAMS = ("py.arguments",)
 """What is amiss in a program, where torch has a device."""
 IN_WINDOWS = {
     "lspci -nnk": "wmic path win32_VideoController get name,driverversion,status",
@@ -249,8 +251,7 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
-    causes = (each for each in found.describe(families=families).causes if not each.caused_by)
-    return tuple(each for each in causes if each.id != "sys.no_command" or not LOOKING.search(each.text))
+    return tuple(each for each in found.describe(families=families).causes if not each.caused_by)
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
