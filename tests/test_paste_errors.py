@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     ("text", "cause"),
     [
         ("Error! Bad return status for module build on kernel: 6.9.1-arch1-1 (x86_64)", "dkms.build"),
-        ("get chip id failed: -1 [22]", "va.no_chip"),
         ("E: Unable to correct problems, you have held broken packages.", "pkg.unmet"),
     ],
 )
@@ -151,13 +150,6 @@ def test_the_reason_of_an_import_is_found_with_its_quotes(tmp_path: Path) -> Non
     file.write_text(f"torch 2.7.1+xpu\n{line}")
     pasted = read_paste([str(file)])
     assert [each.id for each in pasted.causes] == ["import.glibc"]
-
-
-def test_the_firmware_file_is_named_whole(tmp_path: Path) -> None:
-    file = tmp_path / "post.txt"
-    lines = ("GuC firmware i915/tgl_guc_70.1.1.bin: fetch failed with error -2", "GuC initialization failed -8")
-    file.write_text("$ dmesg\n" + "".join(f"[    3.1] i915 0000:00:02.0: {line}\n" for line in lines))
-    assert any("(tgl_guc_70.1.1.bin)" in each.cause for each in read_paste([str(file)]).causes)
 
 
 NO_PART = "ModuleNotFoundError: No module named 'quantlib{}'\n"
