@@ -48,7 +48,7 @@ GROUPS: tuple[Group, ...] = (
         "CMake, torch-xpu-ops cmake/Modules/FindSYCL/run_sycl.cmake, torch/utils/cpp_extension.py",
         (
             Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
-            Word(r"-fsycl|-fno-sycl|-shared|-static", "own"),
+            Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
             Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
@@ -133,8 +133,8 @@ GROUPS: tuple[Group, ...] = (
                 why="the library makes one SPIR-V for all GPUs and says that it ignores the word; on a GPU without "
                 "double precision (Arc A), kernels that only convert from and to it stay out of reach",
             ),
-            Word(r"-fpreview-breaking-changes", "refused", why="programs are linked with libsycl, not libsycl-preview"),
             Word(r"-mllvm|-Xdevice-post-link|-Xsycl-target-frontend(=\S+)?|-Xsycl-target-linker(=\S+)?", "refused", 1, why=DROPPED),
+            Word(r"--auto-pch|--persistent-auto-pch=.*", "refused", why="each kernel would lose what it asks of a GPU"),
             Word(r"-fsanitize=.*|-fsycl-instrument-device-code", "refused", why="the library has no sanitizer for device code"),
         ),
     ),
@@ -145,7 +145,8 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-fPIC|-fpic|-fPIE|-fpie|-fno-pi[ce]|-fno-PI[CE]|-fno-plt|-f(no-)?semantic-interposition", "host"),
             Word(r"-fvisibility=.*|-fvisibility-inlines-hidden|-f(no-)?omit-frame-pointer|-pipe", "host"),
             Word(r"-f(no-)?stack-protector.*|-fcf-protection.*|-fstack-clash-protection|-fasynchronous-unwind-tables", "host"),
-            Word(r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+", "host"),
+            Word(r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg", "host"),
+            Word(r"-fdebug-types-section|-fabi-version=\d+|-ftls-model=.*|-P|-dM|-dD|-save-temps.*", "host"),
             Word(r"-fprofile-.*|--coverage|-ftest-coverage", "host"),
             Word(r"-fopenmp|-fopenmp-simd|-fno-openmp", "host"),
             Word(r"-qopenmp|-fiopenmp|-fopenmp=libgomp", "none", why="it is -fopenmp to g++", host=("-fopenmp",)),
@@ -178,9 +179,9 @@ GROUPS: tuple[Group, ...] = (
         "The link",
         "CMake, torch-xpu-ops src/BuildOnLinux.cmake, oneDNN cmake/OpenMP.cmake",
         (
-            Word(r"-l|-L|-Xlinker|-T|-z|-u", "link", 1),
-            Word(r"-l.+|-L.+|-Wl,.+|-fuse-ld=.*|-rdynamic|-s|-r|-pie|-no-pie|-nostdlib|-nodefaultlibs", "link"),
-            Word(r"-static-libgcc|-static-libstdc\+\+|-shared-libgcc|-B.+", "link"),
+            Word(r"-l|-L|-Xlinker|-T|-z|-u|-e|-rpath", "link", 1),
+            Word(r"-l.+|-L.+|-z.+|-Wl,.*|-fuse-ld=.*|-rdynamic|-s|-r|-pie|-no-pie", "link"),
+            Word(r"-nostdlib|-nodefaultlibs|-nostartfiles|-static-(libgcc|libstdc\+\+)|-shared-libgcc|-B.+", "link"),
         ),
     ),
 )
