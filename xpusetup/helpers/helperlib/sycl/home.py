@@ -29,6 +29,7 @@ class Interface(NamedTuple):
 
 KNOWN = {
     "2026.0.0": Interface(3, 9),
+    "2026.1.0": Interface(3, 9),
     "2026.1.2": Interface(3, 9),
     "2026.2.0": Interface(3, 9),
 }
