@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 HELPER = "helpers/make_sycl_toolkit.py"
 ABOUT = "toolkit.json"
 KIND = "wheels"
+State = Literal["made", "updated", "unchanged"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +44,7 @@ class MadeToolkit:
     profile: str
     version: str
     wheels: dict[str, str]
-    state: Literal["made", "updated", "unchanged"]
+    state: State
     bytes: int
     activate: str
     terms: str
@@ -59,16 +60,15 @@ def make_toolkit(folder: str, named: str, say: Say) -> Result[MadeToolkit]:
     profile = load_profile(named or settings.profile or _newest())
     wanted = _wanted(profile)
     into = check_folder(note_place(Path(folder).absolute(), "DIR"))
-    before = read_document(into / ABOUT)
     network = {**variables(), **make_network(settings.network, variables())}
-    _run(profile, wanted, into, network, say)
+    state = _run(profile, wanted, into, network, say)
     about = read_document(into / ABOUT)
     found = MadeToolkit(
         folder=str(into),
         profile=profile.name,
         version=str(about["version"]),
         wheels=dict(about["wheels"]),
-        state=_state(before, about),
+        state=state,
         bytes=sum(path.lstat().st_size for path in into.rglob("*") if path.is_file()),
         activate=str(into / "env.sh"),
         terms=str(into / "licensing"),
@@ -97,33 +97,38 @@ def _wanted(profile: Profile) -> ToolkitWanted:
         fix = f"those that have one: {', '.join(f'--profile {name}' for name in _have())}"
         raise UsageError(f"{profile.name} has no tool chain that is made from Intel's wheels", fix=fix)
     if free := [pin for pin in wanted.pins if key_of(pin) not in profile.hashes]:
-        fix = f"write the sha256 of each file into [hashes] of the profile: xpusetup profiles lock --profile {profile.name}"
-        raise UsageError(f"no hash is known of {', '.join(free)}", fix=f"{fix} --out FILE")
+        fix = f"write the sha256 of each file into [hashes] of a profile of your own, which this begins: xpusetup profiles lock --profile {profile.name} --out FILE"
+        raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix)
     return wanted
 
 
-def _run(profile: Profile, wanted: ToolkitWanted, into: Path, env: Mapping[str, str], say: Say) -> None:
-    """Let the helper do it, as a step of a build would."""
+def _run(profile: Profile, wanted: ToolkitWanted, into: Path, env: Mapping[str, str], say: Say) -> State:
+    """Let the helper do it, as a step of a build would; say what is fetched. Gives what it did."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as scratch:
         listed = Path(scratch) / "requirements.txt"
         listed.write_text(render_requirements(profile.hashes, wanted.pins), encoding="utf-8")
-        options = ("--requirements", str(listed), "--record", scratch, "--into", str(into))
+        out = Path(scratch) / "done.json"
+        options = ("--requirements", str(listed), "--record", scratch, "--into", str(into), "--out", str(out))
         argv = (sys.executable, "-B", str(package_file(HELPER)), *options)
-        said: list[str] = []
-        ended = follow_process(argv, env=env, say=lambda line: (said.append(line), say(line))[1])
-    if ended.code != 0:
-        raise _error(ended.code, ended.err.strip() or ended.why, said)
+        errors: list[str] = []
+        ended = follow_process(argv, env=env, say=lambda line: _hear(line, errors, say))
+        if ended.code == 0:
+            return read_document(out)["state"]
+    raise _error(ended.code, ended.err.strip() or ended.why, errors)
 
 
-def _error(code: int | None, words: str, said: list[str]) -> XpuError:
+def _hear(line: str, errors: list[str], say: Say) -> None:
+    """Say which wheel is fetched, and keep the errors of pip."""
+    if line.startswith("Collecting "):
+        say(f"fetching {line.split()[1]}")
+    elif line.startswith("ERROR: "):
+        errors.append(line.removeprefix("ERROR: "))
+
+
+def _error(code: int | None, words: str, errors: list[str]) -> XpuError:
     """Make an error of what the helper wrote: `xpusetup: MESSAGE`, and the fix on the line below."""
     _, _, told = words.rpartition("xpusetup: ")
-    message, _, fix = (told or words or "\n".join(said[-1:])).partition("\n")
+    message, _, fix = (told or words.splitlines()[-1]).partition("\n")
+    message = message.replace("the lines above say why", errors[-1]) if errors else message
     kinds: dict[int | None, type[XpuError]] = {UsageError.code: UsageError, NotReadyError.code: NotReadyError}
     return kinds.get(code, WorkFailedError)(message, fix=fix.strip())
-
-
-def _state(before: Mapping[str, object], after: Mapping[str, object]) -> Literal["made", "updated", "unchanged"]:
-    if before == after:
-        return "unchanged"
-    return "updated" if before.get("wheels") == after["wheels"] else "made"

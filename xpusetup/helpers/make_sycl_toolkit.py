@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -21,15 +20,13 @@ from typing import TYPE_CHECKING
 from helperlib.env.pins import read_pins, recorded
 from helperlib.output import NOT_READY, fail, render_size, say_summary, write_json
 from helperlib.sycl.folder import LICENCES, Contents, find_compiler, read_contents, unpack, write_commands
+from helperlib.sycl.home import RECORD, SCHEMA
 from make_environment import bundled_pip
 from pinned_wheels import ONLY, call, use_first
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ABOUT = "toolkit.json"
-"""The file that says what a folder of ours is made from."""
-SCHEMA = 1
 RUNTIME = "intel-sycl-rt"
 """The distribution with the compiler, whose version is that of the folder."""
 DRIVER = "libexec/xpusetup"
@@ -42,24 +39,34 @@ USAGE = 2
 def main() -> None:
     """Look what is there, then make the folder, bring its driver up to date, or leave it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requirements", type=Path, required=True, help="the pins of the wheels, with their hashes")
-    parser.add_argument("--record", type=Path, required=True, help="what is held to where no hash was published")
+    parser.add_argument("--requirements", type=Path, help="the pins of the wheels with their hashes; else the driver")
+    parser.add_argument("--record", type=Path, help="what is held to where no hash was published")
     parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="where to write what was done")
     options = parser.parse_args()
     into = options.into.absolute()
-    about = {"wheels": wheels_of(options.requirements), "driver": hash_driver(), "python": base_python()}
-    there = look(into)
     try:
-        if {name: there.get(name) for name in about} == about:
-            say_summary(f"{RUNTIME} {there['version']}", "as it was")
-        elif there.get("wheels") == about["wheels"]:
-            update(into, {**there, **about})
-            say_summary(f"{RUNTIME} {there['version']}", "its driver is a newer one")
-        else:
-            make(into, about, options.requirements, options.record)
+        state = bring(into, options.requirements, options.record)
     except OSError as error:
         refuse_disk(error, into)
         raise
+    if options.out:
+        write_json(options.out, {"state": state})
+
+
+def bring(into: Path, requirements: Path | None, record: Path | None) -> str:
+    """Make the folder where other wheels are wanted than it has, else its driver; give made, updated or unchanged."""
+    there = look(into)
+    if requirements and record and there.get("wheels") != (wanted := wheels_of(requirements)):
+        make(into, wanted, requirements, record)
+        return "made"
+    state = "updated" if there and not same_driver(into) else "unchanged"
+    if state == "updated":
+        update(into)
+    if requirements:
+        done = "its driver is a newer one" if state == "updated" else "as it was"
+        say_summary(f"{RUNTIME} {there['version']}", done)
+    return state
 
 
 def wheels_of(requirements: Path) -> dict[str, str]:
@@ -79,12 +86,11 @@ def driver_files() -> list[Path]:
     return [path for path in files if path.is_file()]
 
 
-def hash_driver() -> str:
-    """Hash the names and bytes of the driver's files."""
-    digest = hashlib.sha256()
-    for path in driver_files():
-        digest.update(f"{path.name}\n".encode() + path.read_bytes())
-    return digest.hexdigest()
+def same_driver(into: Path) -> bool:
+    """Say whether the folder has the driver that lies here."""
+    here = Path(__file__).parent
+    pairs = ((path, into / DRIVER / path.relative_to(here)) for path in driver_files())
+    return all(mine.is_file() and mine.read_bytes() == path.read_bytes() for path, mine in pairs)
 
 
 def look(into: Path) -> dict[str, object]:
@@ -97,13 +103,13 @@ def look(into: Path) -> dict[str, object]:
     except OSError as error:
         fail(f"{into} cannot be used: {error.strerror}", "name another folder", USAGE)
     try:
-        about = json.loads((into / ABOUT).read_text(encoding="utf-8"))
+        about = json.loads((into / RECORD).read_text(encoding="utf-8"))
         return {**about} if about["wheels"] and (into / str(about["jit"])).is_file() else {"version": ""}
     except (OSError, ValueError, KeyError, TypeError):
         fail(f"{into} holds something that is no SYCL tool chain of xpusetup", "name an empty or a new folder", USAGE)
 
 
-def make(into: Path, about: dict[str, object], requirements: Path, record: Path) -> None:
+def make(into: Path, wanted: dict[str, str], requirements: Path, record: Path) -> None:
     """Fetch the wheels and put a new folder in the place of what is there."""
     into.parent.mkdir(parents=True, exist_ok=True)
     with beside(into) as draft:
@@ -114,9 +120,14 @@ def make(into: Path, about: dict[str, object], requirements: Path, record: Path)
         home = draft / "home"
         home.mkdir()
         unpack(contents, home)
-        version = about["wheels"][RUNTIME]  # type: ignore[index]
-        write_own(home, {"schema": SCHEMA, "version": version, "jit": find_compiler(contents), **about}, into)
-        exchange(home, into, draft)
+        copy_driver(home)
+        write_commands(home, base_python(), into)
+        version = wanted[RUNTIME]
+        about = {"schema": SCHEMA, "version": version, "jit": find_compiler(contents), "wheels": wanted}
+        write_json(home / RECORD, about)
+        if into.exists():
+            into.rename(draft / "old")
+        home.rename(into)
     print(f"The libraries in {into} are Intel's, under its terms ({TERMS}): {into / LICENCES}")
     say_summary(f"{RUNTIME} {version}", render_size(contents.size), f"{len(contents.links)} links for copies")
 
@@ -142,28 +153,23 @@ def contents_of(wheels: Path) -> Contents:
     return contents
 
 
-def update(into: Path, about: dict[str, object]) -> None:
-    """Bring the driver, the commands and env.sh of a folder up to date, the wheels' files being as they are."""
+def update(into: Path) -> None:
+    """Bring the driver of a folder up to date; its commands stay, by which a build knows its compiler."""
     with beside(into) as draft:
-        write_own(draft, about, into)
-        old = into / DRIVER
-        if old.exists():
-            old.rename(draft / "old")
-        old.parent.mkdir(parents=True, exist_ok=True)
-        (draft / DRIVER).rename(old)
-        for name in ("bin/icpx", "bin/icx", "env.sh", ABOUT):
-            (draft / name).replace(into / name)
+        copy_driver(draft)
+        if (into / DRIVER).exists():
+            (into / DRIVER).rename(draft / "old")
+        (into / DRIVER).parent.mkdir(exist_ok=True)
+        (draft / DRIVER).rename(into / DRIVER)
 
 
-def write_own(home: Path, about: dict[str, object], place: Path) -> None:
-    """Write what is not Intel's: the driver, the commands, env.sh, and last what says that the folder is whole."""
+def copy_driver(home: Path) -> None:
+    """Copy the driver into a folder."""
     here = Path(__file__).parent
     for path in driver_files():
         target = home / DRIVER / path.relative_to(here)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    write_commands(home, str(about["python"]), place)
-    write_json(home / ABOUT, about)
 
 
 @contextmanager
@@ -177,13 +183,6 @@ def beside(into: Path) -> Iterator[Path]:
         yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def exchange(home: Path, into: Path, draft: Path) -> None:
-    """Put a finished folder in its place; what was there goes with the draft."""
-    if into.exists():
-        into.rename(draft / "old")
-    home.rename(into)
 
 
 SPARE = 64 << 20

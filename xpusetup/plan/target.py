@@ -132,6 +132,8 @@ def _provider(wanted: ToolkitWanted, seen: ToolkitSeen, settings: Settings) -> P
     How a site provides oneAPI is nothing that the open compiler has, but for a module that brings it.
     """
     asked = settings.toolkit.provider
+    if wanted.kind == "wheels":
+        return "scripts"
     if wanted.kind == "dpclang":
         return asked if asked in ("modules", "environment") else "scripts"
     there = {f"{seen.root}/{script}" for script in wanted.scripts} <= set(seen.scripts)

@@ -363,11 +363,12 @@ def built_arch(workspace: Workspace) -> tuple[str, ...]:
 
 def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
     plan = purpose.make(workspace.profile, request, target, workspace.layout)
+    root = Root(workspace.root.resolve())
     return Prepared(
-        root=Root(workspace.root.resolve()),
+        root=root,
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
-        identities=read_identities(target),
+        identities=read_identities(target, root),
         purpose=purpose,
         notes=describe_takes(workspace) if purpose.command == "build" else (),
     )

@@ -84,7 +84,8 @@ def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
         console.print(f"   {escape(name)} {escape(version)}", style="dim")
     console.print(f"   switch it on: [cyan]. {escape(short_path(data.activate))}[/]", soft_wrap=True)
     if data.state == "made":
-        console.print(f"   the libraries are Intel's, under its terms: {escape(short_path(data.terms))}", soft_wrap=True)
+        terms = escape(short_path(data.terms))
+        console.print(f"   the libraries are Intel's, under its terms: {terms}", soft_wrap=True)
 
 
 # self: this program, and where what it keeps lies.
