@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -22,6 +21,8 @@ from xpusetup.system.files import check_folder, note_place, package_file
 from xpusetup.system.process import follow_process
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import ToolkitWanted
 
@@ -97,7 +98,8 @@ def _wanted(profile: Profile) -> ToolkitWanted:
         fix = f"those that have one: {', '.join(f'--profile {name}' for name in _have())}"
         raise UsageError(f"{profile.name} has no tool chain that is made from Intel's wheels", fix=fix)
     if free := [pin for pin in wanted.pins if key_of(pin) not in profile.hashes]:
-        fix = f"write the sha256 of each file into [hashes] of a profile of your own, which this begins: xpusetup profiles lock --profile {profile.name} --out FILE"
+        begun = f"xpusetup profiles lock --profile {profile.name} --out FILE"
+        fix = f"write the sha256 of each file into [hashes] of a profile of your own, which this begins: {begun}"
         raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix)
     return wanted
 
@@ -113,7 +115,8 @@ def _run(profile: Profile, wanted: ToolkitWanted, into: Path, env: Mapping[str, 
         errors: list[str] = []
         ended = follow_process(argv, env=env, say=lambda line: _hear(line, errors, say))
         if ended.code == 0:
-            return read_document(out)["state"]
+            state: State = read_document(out)["state"]
+            return state
     raise _error(ended.code, ended.err.strip() or ended.why, errors)
 
 

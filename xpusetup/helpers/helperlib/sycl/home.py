@@ -9,8 +9,10 @@ SYCL's headers, `lib` the libraries, and `toolkit.json` says which wheels they a
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA = 1
 RECORD = "toolkit.json"
@@ -20,18 +22,25 @@ class Interface(NamedTuple):
     """What a version of the wheel expects of its callers.
 
     `descriptor` is the version of the structures by which a program registers its images (intel/llvm,
-    sycl/source/detail/compiler.hpp); `major` is that of libsycl.
+    sycl/source/detail/compiler.hpp), `major` that of libsycl, `compiler` what the compiler itself says, with its day.
     """
 
     descriptor: int
     major: int
+    compiler: str
+    day: str
+
+    @property
+    def number(self) -> str:
+        """Give the version as the macro __INTEL_LLVM_COMPILER has it: 20260101 of 2026.1.1."""
+        return "{:0>4}{:0>2}{:0>2}".format(*self.compiler.split("."))
 
 
 KNOWN = {
-    "2026.0.0": Interface(3, 9),
-    "2026.1.0": Interface(3, 9),
-    "2026.1.2": Interface(3, 9),
-    "2026.2.0": Interface(3, 9),
+    "2026.0.0": Interface(3, 9, "2026.0.0", "20260331"),
+    "2026.1.0": Interface(3, 9, "2026.1.0", "20260617"),
+    "2026.1.2": Interface(3, 9, "2026.1.1", "20260724"),
+    "2026.2.0": Interface(3, 9, "2026.2.0", "20261001"),
 }
 """The versions of intel-sycl-rt that compiled, linked and ran programs here. The function that compiles is no interface
 that Intel promises to keep, so any other version is refused."""
@@ -66,10 +75,6 @@ class Home(NamedTuple):
         """Give the folder of the libraries."""
         return self.folder / "lib"
 
-    @property
-    def number(self) -> str:
-        """Give the version as the macro __INTEL_LLVM_COMPILER has it: 20260102 of 2026.1.2."""
-        return "{:0>4}{:0>2}{:0>2}".format(*self.version.split("."))
 
 
 def read_home(folder: Path) -> Home:
