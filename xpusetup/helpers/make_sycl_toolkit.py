@@ -6,6 +6,7 @@ The folder is made beside its place and renamed. One that holds the same wheels 
 from __future__ import annotations
 
 import argparse
+import ast
 import errno
 import json
 import os
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 RUNTIME = "intel-sycl-rt"
 """The distribution with the compiler, whose version is that of the folder."""
 DRIVER = "libexec/xpusetup"
-PARTS = ("sycl_driver.py", "helperlib/__init__.py", "helperlib/output.py", "helperlib/sycl")
-"""The driver and what it imports, below the helpers."""
 TERMS = "Intel End User License Agreement for Developer Tools"
 USAGE = 2
 
@@ -80,10 +79,25 @@ def base_python() -> str:
 
 
 def driver_files() -> list[Path]:
-    """Give the files of the driver, below the helpers."""
+    """Give the driver and all that it imports of ours."""
     here = Path(__file__).parent
-    files = [path for part in PARTS for path in sorted((here / part).rglob("*.py")) or [here / part]]
-    return [path for path in files if path.is_file()]
+    found: set[Path] = set()
+    waiting = [here / "sycl_driver.py"]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += imported(path, here)
+    return sorted(found)
+
+
+def imported(path: Path, here: Path) -> list[Path]:
+    """Give the files of our library that a module imports."""
+    nodes = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, ast.ImportFrom)]
+    names = [(node.module or "", alias.name) for node in nodes for alias in node.names]
+    ours = {f"{module}.{name}" for module, name in names} | {module for module, _ in names}
+    places = [here / f"{name.replace('.', '/')}.py" for name in ours if name.startswith("helperlib")]
+    return [here / "helperlib/__init__.py", *(place for place in places if place.is_file())]
 
 
 def same_driver(into: Path) -> bool:
