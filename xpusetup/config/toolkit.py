@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from xpusetup.base.model import ROOT
 from xpusetup.base.values import (
     Environment,
     Exact,
@@ -33,13 +34,15 @@ class Product(NamedTuple):
 PRODUCTS = {
     "oneapi": Product("oneAPI", "icpx"),
     "dpclang": Product("the open DPC++", "dpclang++"),
-    "wheels": Product("Intel's SYCL wheels", "icpx"),
+    "wheels": Product("SYCL from wheels", "icpx"),
 }
 """The kinds of tool chains. The open DPC++ is intel/llvm's, as distributions package it: a compiler on PATH, whose
 libraries the linker knows, and no scripts to source. Of wheels: the compiler in Intel's run-time wheels, which a step
 lays out as oneAPI's."""
 
 
+MADE = f"{ROOT}/toolkit"
+"""Where a step of the build makes the tool chain that is of wheels."""
 SYSTEM_ROOT = "/usr"
 """Where compilers, pkg-config and the linker look by themselves."""
 

@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.model import Step
-from xpusetup.machine.toolkits import MADE
+from xpusetup.config.toolkit import MADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
