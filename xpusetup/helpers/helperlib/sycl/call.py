@@ -39,6 +39,7 @@ class Call:
     sycl: bool = False
     device_link: bool = False
     shared: bool = False
+    preview: bool = False
     inputs: list[Input] = field(default_factory=list)
     both: list[str] = field(default_factory=list)
     device: list[str] = field(default_factory=list)
@@ -144,6 +145,8 @@ def _take_own(call: Call, word: str, values: list[str]) -> None:
         call.dry = True
     elif word in {"-fsycl", "-fno-sycl"}:
         call.sycl = word == "-fsycl"
+    elif word == "-fpreview-breaking-changes":
+        call.preview = True
     elif word in {"-shared", "-static"}:
         call.shared = call.shared or word == "-shared"
         call.inputs.append(Input(word))

@@ -41,7 +41,7 @@ def _runtime(work: Work) -> list[str]:
     if not work.call.sycl:
         return []
     path = [] if work.call.shared else [f"-Wl,-rpath,{work.home.lib}"]
-    return [f"-L{work.home.lib}", *path, "-lsycl"]
+    return [f"-L{work.home.lib}", *path, "-lsycl-preview" if work.call.preview else "-lsycl"]
 
 
 def link_device(work: Work) -> None:
