@@ -204,9 +204,7 @@ def make_registration(work: Work, record: Record, options: str = "") -> Path:
     held, text, made = (work.folder / f"images.{suffix}" for suffix in ("bin", "s", "o"))
     data, starts = make_record(record)
     held.write_bytes(data)
-    text.write_text(
-        make_assembly(record, held, starts, work.home.interface.descriptor, options), encoding="utf-8"
-    )
+    text.write_text(make_assembly(record, held, starts, work.home.interface.descriptor, options), encoding="utf-8")
     run(work, ("g++", "-c", "-o", str(made), str(text)))
     return made
 

@@ -47,7 +47,9 @@ def parse_notes(words: Sequence[str], stage: str) -> Notes:
 def read_rule(text: str) -> list[str]:
     """Give the files that a rule names behind its first colon."""
     _, _, files = text.replace("\\\n", " ").partition(": ")
-    return [re.sub(r"\\([ #])", r"\1", each).replace("$$", "$") for each in BLANK.split(files.split("\n", 1)[0]) if each]
+    return [
+        re.sub(r"\\([ #])", r"\1", each).replace("$$", "$") for each in BLANK.split(files.split("\n", 1)[0]) if each
+    ]
 
 
 def join_files(host: Iterable[str], device: Iterable[str], home: Path, own: Path) -> list[str]:

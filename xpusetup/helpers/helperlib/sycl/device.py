@@ -32,7 +32,11 @@ class _File(ctypes.Structure):
 
 def _array(kind: type) -> type[ctypes.Structure]:
     """Give the structure of an array or a view: where its values are, and how many."""
-    return type(f"_Array_{kind.__name__}", (ctypes.Structure,), {"_fields_": (("at", ctypes.POINTER(kind)), ("size", ctypes.c_size_t))})
+    return type(
+        f"_Array_{kind.__name__}",
+        (ctypes.Structure,),
+        {"_fields_": (("at", ctypes.POINTER(kind)), ("size", ctypes.c_size_t))},
+    )
 
 
 _Bytes = _array(ctypes.c_uint8)

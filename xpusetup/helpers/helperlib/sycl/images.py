@@ -95,7 +95,9 @@ def make_assembly(record: Record, file: Path, starts: list[int], descriptor: int
     """
     texts = _Texts()
     tables: list[str] = []
-    rows = [line for i, each in enumerate(record.images) for line in _row(each, i, starts[i], descriptor, texts, tables)]
+    rows = [
+        line for i, each in enumerate(record.images) for line in _row(each, i, starts[i], descriptor, texts, tables)
+    ]
     lines = [
         f'.section {SECTION},"a",@progbits',
         f".balign {ALIGNED}",
@@ -113,7 +115,7 @@ def make_assembly(record: Record, file: Path, starts: list[int], descriptor: int
         *_FUNCTIONS,
         '.section .rodata.sycl,"a",@progbits',
         f".Loptions: .asciz {_quoted(options)}",
-        '.Lnothing: .byte 0',
+        ".Lnothing: .byte 0",
         *(f".Ltarget_{name}: .asciz {_quoted(name)}" for name in FORMATS),
         *texts.lines,
         '.section .note.GNU-stack,"",@progbits',
