@@ -82,22 +82,28 @@ SAME = (
 HEAD = """\
 # The words that icpx of the wheels takes
 
-`xpusetup toolkit` makes a folder whose `icpx` and `icx` compile device code by the compiler inside Intel's run-time wheels, host code by g++. That compiler takes
-some words and drops them in silence. So the driver has a table of its own ([words.py](../xpusetup/helpers/helperlib/sycl/words.py)): a word either does what it says,
-or has no effect for a reason that is told, or is refused; a word that is not in the table is an unknown argument.
+`xpusetup toolkit` makes a folder whose `icpx` and `icx` compile device code by the compiler inside Intel's run-time
+wheels, host code by g++. That compiler takes some words and drops them in silence. So the driver has a table of its own
+([words.py](../xpusetup/helpers/helperlib/sycl/words.py)): a word does what it says, or has no effect for a reason that
+is told, or is refused; a word that is not in the table is an unknown argument.
 
-What follows is every word that upstream was seen to pass: torch-xpu-ops, oneDNN and an extension were configured by their own CMake code and `cpp_extension` with a
-compiler that writes down its words ([the list](../tests/data/sycl_words.toml), with releases, files and addresses). What a word changes was seen by compiling with it
-and without it (intel-sycl-rt 2026.2.0); a test repeats that. No GPU ran any of it.
+What follows is every word that upstream was seen to pass: torch-xpu-ops and oneDNN were configured by their own CMake
+code, an extension was built by `cpp_extension`, each with a compiler that only writes down its words ([the
+list](../tests/data/sycl_words.toml), with releases, files and addresses). What a word changes was seen by compiling
+with it and without it (intel-sycl-rt 2026.0.0 and 2026.2.0); a test repeats that. No GPU ran any of it.
 
-- **Floating point of device code is precise** where nothing is said: `-ffp-contract=on`, no fast-math. That is clang's default, not icpx's (`-fp-model=fast`), which is to be
-  had by that word. torch-xpu-ops from 2.12 on says `-fno-fast-math` itself. Up to 2.11 it takes icpx's default and only limits it, so its kernels are more precise here
-  than the published ones: no division becomes a multiplication, and an addition joins a multiplication only within one expression.
-- **Warnings**: clang says of a word for g++'s warnings alone that it does not know it, once a source; icpx does too.
-- **SYCL-TLA** (flash attention in torch-xpu-ops from 2.10 on, where g++ is 13 or newer) does not compile: the translator inside the library refuses the three extensions that
-  its sources need and `-Xspirv-translator` would allow, SPV_INTEL_split_barrier, SPV_INTEL_2d_block_io and SPV_INTEL_subgroup_matrix_multiply_accumulate
-  (tried with intel-sycl-rt 2026.0.0 and 2026.2.0).
-- **Registers of a Data Center GPU Max**: icpx asks its run-time compiler to choose the large register file by itself where that helps. Images made here do not ask.
+- **Floating point of device code is precise** where nothing is said: `-ffp-contract=on`, no fast-math. That is clang's
+  default, not icpx's (`-fp-model=fast`), which is to be had by that word. torch-xpu-ops from 2.12 on says
+  `-fno-fast-math` itself. Up to 2.11 it takes icpx's default and limits it, so its kernels are more precise here than
+  the published ones: no division becomes a multiplication, and an addition joins a multiplication only within one
+  expression.
+- **SYCL-TLA** (flash attention in torch-xpu-ops from 2.10 on, where g++ is 13 or newer) does not compile. Its sources
+  need three extensions that `-Xspirv-translator` would allow, and the translator inside the library refuses them:
+  SPV_INTEL_split_barrier, SPV_INTEL_2d_block_io and SPV_INTEL_subgroup_matrix_multiply_accumulate (seen with a kernel
+  for each, intel-sycl-rt 2026.0.0 and 2026.2.0).
+- **Registers of a Data Center GPU Max**: icpx asks its run-time compiler to choose the large register file where that
+  helps. Images made here do not ask.
+- **Warnings**: clang says once a source that it does not know a word for g++'s warnings alone; icpx does too.
 
 `CHECK_SYCL_FLAG` in `BuildFlags.cmake` of torch-xpu-ops compiles and links a program with a word:
 

@@ -20,7 +20,7 @@ from e2e.support import caller, xpusetup
 from helper_modules import HELPERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long]
 
@@ -103,7 +103,16 @@ def test_a_word_for_host_code_changes_the_object(toolkit: Path, tmp_path: Path, 
     made = []
     for words in ((), (word,)):
         out = tmp_path / f"{len(made)}.o"
-        command = (str(toolkit / "bin/icpx"), "-fPIC", "-fcf-protection=none", *words, "-c", str(source), "-o", str(out))
+        command = (
+            str(toolkit / "bin/icpx"),
+            "-fPIC",
+            "-fcf-protection=none",
+            *words,
+            "-c",
+            str(source),
+            "-o",
+            str(out),
+        )
         subprocess.run(command, check=True)
         made.append(out.read_bytes())
     assert made[0] != made[1]
