@@ -47,13 +47,15 @@ def parse_notes(words: Sequence[str], stage: str) -> Notes:
 def read_rule(text: str) -> list[str]:
     """Give the files that a rule names behind its first colon."""
     _, _, files = text.replace("\\\n", " ").partition(": ")
-    return [re.sub(r"\\([ #])", r"\1", each).replace("$$", "$") for each in BLANK.split(files.split("\n", 1)[0]) if each]
+    return [
+        re.sub(r"\\([ #])", r"\1", each).replace("$$", "$") for each in BLANK.split(files.split("\n", 1)[0]) if each
+    ]
 
 
-def join_files(host: Iterable[str], device: Iterable[str], home: Path, own: Path) -> list[str]:
+def join_files(passes: Sequence[Iterable[str]], home: Path, own: Path) -> list[str]:
     """Give the files of both passes, each once: those inside the library by the toolkit's, without our own."""
-    mapped = (INSIDE.sub(lambda found: normpath(f"{home}{found[1]}"), each) for each in device)
-    files = dict.fromkeys(each for each in (*host, *mapped) if not each.startswith(f"{own}/"))
+    named = (INSIDE.sub(lambda found: normpath(f"{home}{found[1]}"), each) for files in passes for each in files)
+    files = dict.fromkeys(each for each in named if not each.startswith(f"{own}/"))
     seen: dict[str, str] = {}
     for each in files:
         seen.setdefault(normpath(each), each)

@@ -2,7 +2,7 @@
 
 The functions and structures are those of intel/llvm's public headers at 24613f1455f5 (RTC.h) and a2877a24d6d1
 (JITBinaryInfo.h): sycl-jit/jit-compiler/include/RTC.h and JITBinaryInfo.h, sycl-jit/common/include/DynArray.h and
-View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds which versions are known.
+View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds the known versions.
 
 A compiler can crash, be killed, or use up the memory, so `main` runs in a child (`driver.py` starts it): it reads a
 request from a file and writes what came out beside it.
@@ -32,7 +32,11 @@ class _File(ctypes.Structure):
 
 def _array(kind: type) -> type[ctypes.Structure]:
     """Give the structure of an array or a view: where its values are, and how many."""
-    return type(f"_Array_{kind.__name__}", (ctypes.Structure,), {"_fields_": (("at", ctypes.POINTER(kind)), ("size", ctypes.c_size_t))})
+    return type(
+        f"_Array_{kind.__name__}",
+        (ctypes.Structure,),
+        {"_fields_": (("at", ctypes.POINTER(kind)), ("size", ctypes.c_size_t))},
+    )
 
 
 _Bytes = _array(ctypes.c_uint8)

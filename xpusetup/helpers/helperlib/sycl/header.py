@@ -49,7 +49,9 @@ def map_header(header: str, maps: Iterable[str]) -> str:
     """Give the header with the names of files as -ffile-prefix-map asks for them; clang leaves them as they are."""
     told = tuple(maps)
     return re.sub(
-        r'(#ifndef NDEBUG\n\s*return ")([^"]*)(";)', lambda found: found[1] + map_file(found[2], told) + found[3], header
+        r'(#ifndef NDEBUG\n\s*return ")([^"]*)(";)',
+        lambda found: found[1] + map_file(found[2], told) + found[3],
+        header,
     )
 
 

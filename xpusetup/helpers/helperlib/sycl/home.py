@@ -76,7 +76,6 @@ class Home(NamedTuple):
         return self.folder / "lib"
 
 
-
 def read_home(folder: Path) -> Home:
     """Read which toolkit lies in a folder. Raises HomeError where it is none, or none that is known."""
     try:
