@@ -203,8 +203,8 @@ def join(work: Work, host: Path, record: Record) -> Path:
     """Give one relocatable object of the host's and of one that registers the images."""
     if not record.images:
         return host
-    both = work.folder / "both.o"
-    run(work, ("ld", "-r", "-o", str(both), str(host), str(make_registration(work, record))))
+    both, made = work.folder / "both.o", make_registration(work, record, passes.image_options(work.call))
+    run(work, ("ld", "-r", "-o", str(both), str(host), str(made)))
     return both
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from functools import cache
@@ -24,6 +25,24 @@ NAMED_ATTRIBUTES = 12
 """The version of g++ from which on it takes the families of attributes that it is not to warn of."""
 DROPPED = ("-include",)
 """Options that the library drops in silence, and takes behind -Xclang."""
+
+
+ROUNDED = re.compile(r"-foffload-fp32-prec-(div|sqrt)")
+NATIVE_ROUNDED = "-ze-fp32-correctly-rounded-divide-sqrt"
+
+
+def image_options(call: Call) -> str:
+    """Give what an image asks of the compiler of the run time: libsycl puts each back end's own word in its place.
+
+    (AddImpliedTargetArgs of intel/llvm, clang/lib/Driver/ToolChains/SYCL.cpp.) Without it a GPU divides float by float
+    to 2.5 units in the last place, whatever the SPIR-V says.
+    """
+    return " ".join(dict.fromkeys(each for each in call.device if ROUNDED.fullmatch(each)))
+
+
+def native_options(call: Call) -> list[str]:
+    """Give what the same words ask of ocloc."""
+    return [NATIVE_ROUNDED] if image_options(call) else []
 
 
 def host_driver(call: Call, language: str = "c++") -> str:
