@@ -14,6 +14,7 @@ import base64
 import ctypes
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,7 @@ _Words = _array(ctypes.c_char_p)
 
 def main(request_file: Path) -> int:
     """Compile, or give the hash of the preprocessed text; the answer lies in `answer.json` beside the request."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the library to return
     request = json.loads(request_file.read_text(encoding="utf-8"))
     library = ctypes.CDLL(request["jit"])
     source = os.fsencode(request["source"])

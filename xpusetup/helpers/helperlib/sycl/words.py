@@ -69,11 +69,22 @@ GROUPS: tuple[Group, ...] = (
         "The language, and the machine as far as it decides how data lies",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/host_compiler.cmake, PyTorch CMakeLists.txt",
         (
-            Word(r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?", "both"),
-            Word(r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-fno-threadsafe-statics", "both"),
-            Word(r"-fwrapv|-fno-wrapv|-f(no-)?strict-overflow|-f(no-)?strict-aliasing|-f(no-)?delete-null-pointer-checks", "both"),
+            Word(
+                r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?",
+                "both",
+            ),
+            Word(
+                r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-fno-threadsafe-statics", "both"
+            ),
+            Word(
+                r"-fwrapv|-fno-wrapv|-f(no-)?strict-overflow|-f(no-)?strict-aliasing|-f(no-)?delete-null-pointer-checks",
+                "both",
+            ),
             Word(r"-m(no-)?omit-leaf-frame-pointer|-m(no-)?red-zone|-mcmodel=.*|-m64", "host"),
-            Word(r"-m(arch|tune|cpu|sse.*|avx.*|amx.*|fma|f16c|bmi2?|popcnt|lzcnt|pclmul|aes)(=.*)?|-mno-(sse|avx|amx|fma).*", "both"),
+            Word(
+                r"-m(arch|tune|cpu|sse.*|avx.*|amx.*|fma|f16c|bmi2?|popcnt|lzcnt|pclmul|aes)(=.*)?|-mno-(sse|avx|amx|fma).*",
+                "both",
+            ),
         ),
     ),
     Group(
@@ -112,7 +123,10 @@ GROUPS: tuple[Group, ...] = (
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/SYCL.cmake and cmake/host_compiler.cmake, cpp_extension",
         (
             Word(r"-sycl-std=.*|-fno-sycl-unnamed-lambda|-f(no-)?sycl-id-queries-fit-in-int", "device"),
-            Word(r"-fsycl-device-code-split(=.*)?|-fno-sycl-device-code-split|-f(no-)?sycl-dead-args-optimization", "device"),
+            Word(
+                r"-fsycl-device-code-split(=.*)?|-fno-sycl-device-code-split|-f(no-)?sycl-dead-args-optimization",
+                "device",
+            ),
             Word(r"-Xclang", "device", 1),
             Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
             Word(
@@ -126,16 +140,27 @@ GROUPS: tuple[Group, ...] = (
                 1,
                 why="the translator inside the library takes every extension that device code uses, and no options",
             ),
-            Word(r"-fsycl-unnamed-lambda", "refused", why="g++ has no names for kernels that have none; name each kernel"),
+            Word(
+                r"-fsycl-unnamed-lambda", "refused", why="g++ has no names for kernels that have none; name each kernel"
+            ),
             Word(
                 r"-fsycl-fp64-conv-emu",
                 "refused",
                 why="the library makes one SPIR-V for all GPUs and says that it ignores the word; on a GPU without "
                 "double precision (Arc A), kernels that only convert from and to it stay out of reach",
             ),
-            Word(r"-mllvm|-Xdevice-post-link|-Xsycl-target-frontend(=\S+)?|-Xsycl-target-linker(=\S+)?", "refused", 1, why=DROPPED),
+            Word(
+                r"-mllvm|-Xdevice-post-link|-Xsycl-target-frontend(=\S+)?|-Xsycl-target-linker(=\S+)?",
+                "refused",
+                1,
+                why=DROPPED,
+            ),
             Word(r"--auto-pch|--persistent-auto-pch=.*", "refused", why="each kernel would lose what it asks of a GPU"),
-            Word(r"-fsanitize=.*|-fsycl-instrument-device-code", "refused", why="the library has no sanitizer for device code"),
+            Word(
+                r"-fsanitize=.*|-fsycl-instrument-device-code",
+                "refused",
+                why="the library has no sanitizer for device code",
+            ),
         ),
     ),
     Group(
@@ -144,8 +169,14 @@ GROUPS: tuple[Group, ...] = (
         (
             Word(r"-fPIC|-fpic|-fPIE|-fpie|-fno-pi[ce]|-fno-PI[CE]|-fno-plt|-f(no-)?semantic-interposition", "host"),
             Word(r"-fvisibility=.*|-fvisibility-inlines-hidden|-f(no-)?omit-frame-pointer|-pipe", "host"),
-            Word(r"-f(no-)?stack-protector.*|-fcf-protection.*|-fstack-clash-protection|-fasynchronous-unwind-tables", "host"),
-            Word(r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg", "host"),
+            Word(
+                r"-f(no-)?stack-protector.*|-fcf-protection.*|-fstack-clash-protection|-fasynchronous-unwind-tables",
+                "host",
+            ),
+            Word(
+                r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
+                "host",
+            ),
             Word(r"-fdebug-types-section|-fabi-version=\d+|-ftls-model=.*|-P|-dM|-dD|-save-temps.*", "host"),
             Word(r"-fprofile-.*|--coverage|-ftest-coverage", "host"),
             Word(r"-fopenmp|-fopenmp-simd|-fno-openmp", "host"),
@@ -158,12 +189,29 @@ GROUPS: tuple[Group, ...] = (
         "Messages",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, cmake/sdl.cmake, src/CMakeLists.txt; ccache",
         (
-            Word(r"-fcolor-diagnostics", "none", why="it is -fdiagnostics-color=always to g++", host=("-fdiagnostics-color=always",)),
-            Word(r"-fno-color-diagnostics", "none", why="it is -fdiagnostics-color=never to g++", host=("-fdiagnostics-color=never",)),
+            Word(
+                r"-fcolor-diagnostics",
+                "none",
+                why="it is -fdiagnostics-color=always to g++",
+                host=("-fdiagnostics-color=always",),
+            ),
+            Word(
+                r"-fno-color-diagnostics",
+                "none",
+                why="it is -fdiagnostics-color=never to g++",
+                host=("-fdiagnostics-color=never",),
+            ),
             Word(r"-fdiagnostics-.*|-fmax-errors=\d+|-fmessage-length=\d+", "host"),
-            Word(r"-W(bitfield-enum|bool|constant|enum|implicit-int|literal|null|non-literal-null)-conversion", "device"),
-            Word(r"-W(no-)?(error=)?(pass-failed|recommended-option|unknown-warning-option|debug-disables-optimization)", "device"),
-            Word(r"-W(no-)?(tautological-compare|unused-command-line-argument|#pragma-messages|absolute-value)", "device"),
+            Word(
+                r"-W(bitfield-enum|bool|constant|enum|implicit-int|literal|null|non-literal-null)-conversion", "device"
+            ),
+            Word(
+                r"-W(no-)?(error=)?(pass-failed|recommended-option|unknown-warning-option|debug-disables-optimization)",
+                "device",
+            ),
+            Word(
+                r"-W(no-)?(tautological-compare|unused-command-line-argument|#pragma-messages|absolute-value)", "device"
+            ),
             Word(r"-w|-pedantic|-pedantic-errors|-W(?!l,|a,|p,).*", "both"),
         ),
     ),
