@@ -2,7 +2,7 @@
 
 The functions and structures are those of intel/llvm's public headers at 24613f1455f5 (RTC.h) and a2877a24d6d1
 (JITBinaryInfo.h): sycl-jit/jit-compiler/include/RTC.h and JITBinaryInfo.h, sycl-jit/common/include/DynArray.h and
-View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds which versions are known.
+View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds the known versions.
 
 A compiler can crash, be killed, or use up the memory, so `main` runs in a child (`driver.py` starts it): it reads a
 request from a file and writes what came out beside it.
@@ -14,6 +14,7 @@ import base64
 import ctypes
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,7 @@ _Words = _array(ctypes.c_char_p)
 
 def main(request_file: Path) -> int:
     """Compile, or give the hash of the preprocessed text; the answer lies in `answer.json` beside the request."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the library to return
     request = json.loads(request_file.read_text(encoding="utf-8"))
     library = ctypes.CDLL(request["jit"])
     source = os.fsencode(request["source"])
