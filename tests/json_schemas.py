@@ -60,6 +60,7 @@ RESULTS: dict[str, str] = {
     "status diff": "ProofComparison",
     "status log": "StepLog",
     "test": "SuiteResult | SuiteList",
+    "toolkit": "MadeToolkit",
     "verify": "DeviceVerification | DeviceCheckList",
     "verify --codegen": "GeneratedCode",
     "verify --fallbacks": "FallbackTables",

@@ -38,6 +38,7 @@ ENDS = {
     "emit": "shell -o x -p sin",
     "dockerfile": "-o x -p sin",
     "doctor": "--list",
+    "toolkit": "none -p sin",
     "setup": "-p sin --facts none.json",
     "explain": "none.log",
     "skill": "",

@@ -52,7 +52,7 @@ def _machine() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xpusetup.machine.probe.probe", lambda *_about: well())
         patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
-        patch.setattr("xpusetup.run.prepare.read_identities", lambda _target: {})
+        patch.setattr("xpusetup.run.prepare.read_identities", lambda *_: {})
         yield
 
 

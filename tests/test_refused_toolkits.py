@@ -13,7 +13,7 @@ from xpusetup.base.document import read_as, to_table
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.toolkits import find_refusal
 from xpusetup.plan.install import BUILD, INSTALL
-from xpusetup.run.prepare import describe_refused
+from xpusetup.run.tool_chains import describe_refused
 
 MACHINE = Path(__file__).parent / "machines/toolkit-too-old.json"
 

@@ -34,8 +34,8 @@ from xpusetup.plan.target import make_target
 from xpusetup.plan.verify import lacks_collectives, verify_options
 from xpusetup.recommend.answer import Note, Task
 from xpusetup.recommend.setup import make_setup
-from xpusetup.run.prepare import describe_others, describe_targets
 from xpusetup.run.tables import known
+from xpusetup.run.tool_chains import describe_others, describe_targets
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def test_every_alternative_says_what_it_gives_up_and_needs_no_wheels_of_the_othe
             assert kit.gives_up
             chosen = choose_toolkit(shipped(name), kit.called)
             assert chosen.toolkit == kit
-            assert chosen.runtime_requirements is None
+            assert (chosen.runtime_requirements is None) == (kit.kind != "wheels")
             assert kit.gives_up in describe_chosen(chosen)
 
 
@@ -127,7 +127,7 @@ def test_the_preferred_one_by_name_is_the_profile_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("name", "kit", "fix"),
     [
-        ("torch-2.13", "dpcpp", "it has: oneapi, oneapi-2025.3, dpclang"),
+        ("torch-2.13", "dpcpp", "it has: oneapi, oneapi-2025.3, dpclang, wheels"),
         ("torch-2.12", "dpclang", "it has: oneapi"),
         ("sim", "oneapi", "leave --toolkit out: it is built without one"),
     ],
@@ -259,8 +259,11 @@ def test_what_else_would_serve_is_offered() -> None:
     )
     lts = seen({**KIT, "version": "2025.3.2"})
     assert "oneAPI 2025.3.2 is here" in describe_others(lts, shipped("torch-2.13"), BUILD)
-    assert describe_others(seen(), shipped("torch-2.13"), BUILD) == ""
-    assert describe_others(bare, shipped("torch-2.14"), BUILD) == "", "Ubuntu 26.04 has 6, and this needs 7"
+    made = describe_others(seen(), shipped("torch-2.13"), BUILD)
+    assert made.startswith(
+        "oneAPI 2026.0 is not here. SYCL from wheels 2026.0.0 needs no oneAPI: a step makes it (--tool"
+    )
+    assert "dpclang" not in describe_others(bare, shipped("torch-2.14"), BUILD), "Ubuntu 26.04 has 6, and this needs 7"
     assert describe_others(seen({**KIT, "version": "2026.0.1"}, OPEN_6), shipped("torch-2.13"), BUILD) == ""
     words = check_compiler(Question(bare, shipped("torch-2.13"), device("xpu"), "build"))
     assert words is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any, Literal
 
@@ -153,6 +153,16 @@ class Toolkit:
     def title(self) -> str:
         """What people call it, with its version."""
         return f"{self.product} {self.version}"
+
+    @property
+    def made(self) -> bool:
+        """Whether a step of the build makes it, inside the root."""
+        return self.root.startswith(ROOT)
+
+    def below(self, root: str) -> Toolkit:
+        """Give it with the paths that it has in a root."""
+        paths = {name: getattr(self, name).replace(ROOT, root) for name in ("compiler", "root")}
+        return replace(self, **paths, scripts=tuple(script.replace(ROOT, root) for script in self.scripts))
 
 
 @dataclass(frozen=True, kw_only=True)

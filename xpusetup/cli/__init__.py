@@ -95,6 +95,7 @@ TABLES = {
         "install": Entry("build:install", GET),
         "plan": Entry("build:plan", GET),
         "setup": Entry("doctor:setup", GET),
+        "toolkit": Entry("bundle:toolkit", GET),
         "run": Entry("status:run", USE, COMMAND_FOLLOWS),
         "env": Entry("status:env", USE),
         "status": Entry("status:status", USE),

@@ -1,4 +1,4 @@
-"""bundle and cache: what is fetched in one file, and what is kept on the disk."""
+"""bundle, cache, toolkit: what is fetched in one file, what is kept on the disk, a tool chain made from wheels."""
 
 from __future__ import annotations
 
@@ -71,3 +71,21 @@ def bundle_verify(*, file: File, told: options.LongOutput) -> AnyResult:
     from xpusetup.commands.bundle import verify_bundle
 
     return verify_bundle(file)
+
+
+# toolkit: a SYCL tool chain made from Intel's run-time wheels.
+
+
+@options.command("toolkit")
+def toolkit(
+    *,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or one of before.")],
+    profile: options.Profile = "",
+    told: options.LongOutput,
+) -> AnyResult:
+    """Make a SYCL tool chain in a folder from the run-time wheels of a release, without oneAPI; again: update it."""
+    from xpusetup.commands.toolkit import make_toolkit
+    from xpusetup.ui.live import asking
+
+    with asking(quiet=told.silent) as say:
+        return make_toolkit(folder, profile, say)

@@ -18,6 +18,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "report": ("xpusetup report --open", "xpusetup report --profile sim -o report.html"),
     "adopt": ("xpusetup adopt ~/project", "xpusetup adopt --into ~/ml --yes"),
     "remove": ("xpusetup remove --name torch-2.13", "xpusetup remove --root DIR --yes"),
+    "toolkit": ("xpusetup toolkit ~/sycl", "xpusetup toolkit ~/sycl --profile torch-2.13"),
     "verify": ("xpusetup verify --level quick", "xpusetup verify --into ~/ml --device cpu"),
     "test": ("xpusetup test", "xpusetup test transformers --install --select tests/trainer"),
     "verify-wheel": ("xpusetup verify-wheel WHEEL", "xpusetup verify-wheel WHEEL --provenance --key pub.pem"),

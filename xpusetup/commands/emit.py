@@ -435,8 +435,8 @@ def emit_shell(order: Order) -> Form:
     target = replace(seen.target, python=named, python_version=version)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
     texts = _root_files(workspace.profile, moved, order.request)
-    needs = (say_toolkit(workspace.profile, target.toolkit),) if target.toolkit else ()
-    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=(*workspace.take_notes, *needs))
+    needs = say_toolkit(workspace.profile, target.toolkit, target.arch) if target.toolkit else ""
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=(*workspace.take_notes, *filter(None, (needs,))))
 
 
 IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})

@@ -256,7 +256,7 @@ def _prepare(
         root=Root(again.resolve()),
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
-        identities=read_identities(target),
+        identities=read_identities(target, Root(again.resolve())),
         purpose=purpose,
     )
 

@@ -37,9 +37,16 @@ def pins_of(profile: Profile) -> list[str]:
     return list(dict.fromkeys((*profile.build_requirements.pins, *runtime, *published, *ready)))
 
 
+def _held_pins(profile: Profile) -> list[str]:
+    """Give all that a profile pins, and what its tool chains are made from, as name==version."""
+    kits = (*([profile.toolkit] if profile.toolkit else ()), *profile.other_toolkits)
+    made = (pin for kit in kits for pin in (*kit.pins, *kit.replaces))
+    return list(dict.fromkeys(map(key_of, (*pins_of(profile), *made))))
+
+
 def free_pins(profile: Profile) -> list[str]:
     """Give the pins of which no hash is known, as name==version."""
-    return [pin for pin in dict.fromkeys(map(key_of, pins_of(profile))) if pin not in profile.hashes]
+    return [pin for pin in _held_pins(profile) if pin not in profile.hashes]
 
 
 def indexes_of(profile: Profile) -> list[str]:
@@ -61,7 +68,7 @@ def _split(text: str) -> dict[str, str]:
 
 def with_known(profile: Profile, text: str) -> Profile:
     """Add the hashes of a file to those of a profile, whose own hold first."""
-    found = find_hashes(text, {key_of(pin) for pin in pins_of(profile)} - {*profile.hashes})
+    found = find_hashes(text, {*_held_pins(profile)} - {*profile.hashes})
     return replace(profile, hashes={**profile.hashes, **found}) if found else profile
 
 

@@ -261,7 +261,31 @@ def choose_toolkit(profile: Profile, name: str) -> Profile:
     if chosen == profile.toolkit:
         return profile
     runtime = profile.runtime_requirements if chosen.runtime == "wheels" else None
-    return replace(profile, toolkit=chosen, other_toolkits=[], runtime_requirements=runtime)
+    kept = [pin for pin in runtime.pins if Requirement(pin).name not in chosen.without] if runtime else []
+    return replace(
+        profile,
+        toolkit=chosen,
+        other_toolkits=[],
+        build_requirements=replace(
+            profile.build_requirements, pins=_replaced(profile.build_requirements.pins, chosen.replaces)
+        ),
+        runtime_requirements=replace(runtime, pins=_replaced(kept, chosen.replaces)) if runtime else None,
+        components=[_named(part, profile, chosen.local) for part in profile.components],
+    )
+
+
+def _replaced(pins: Iterable[str], others: Iterable[str]) -> list[str]:
+    """Give pins with those of others in the place of what they pin too."""
+    by_name = {Requirement(pin).name: pin for pin in others}
+    return [by_name.get(Requirement(pin).name, pin) for pin in pins]
+
+
+def _named(part: Component, profile: Profile, local: str) -> Component:
+    """Give a part with a version of its own, where it is the one that brings another run time than the published."""
+    runtime = profile.runtime_requirements
+    if not local or runtime is None or part.name != runtime.component or part.kind != "source":
+        return part
+    return replace(part, version=f"{part.version}.{local}")
 
 
 def toolkits_of(profile: Profile) -> tuple[ToolkitWanted, ...]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from xpusetup.base.model import ROOT
 from xpusetup.base.values import (
     Environment,
+    Exact,
     Inside,
     Name,
     Operand,
@@ -29,11 +31,18 @@ class Product(NamedTuple):
     compiler: str
 
 
-PRODUCTS = {"oneapi": Product("oneAPI", "icpx"), "dpclang": Product("the open DPC++", "dpclang++")}
+PRODUCTS = {
+    "oneapi": Product("oneAPI", "icpx"),
+    "dpclang": Product("the open DPC++", "dpclang++"),
+    "wheels": Product("SYCL from wheels", "icpx"),
+}
 """The kinds of tool chains. The open DPC++ is intel/llvm's, as distributions package it: a compiler on PATH, whose
-libraries the linker knows, and no scripts to source."""
+libraries the linker knows, and no scripts to source. Of wheels: the compiler in Intel's run-time wheels, which a step
+lays out as oneAPI's."""
 
 
+MADE = f"{ROOT}/toolkit"
+"""Where a step of the build makes the tool chain that is of wheels."""
 SYSTEM_ROOT = "/usr"
 """Where compilers, pkg-config and the linker look by themselves."""
 
@@ -85,10 +94,12 @@ class ToolkitWanted(Sourced):
 
     `name` is that of `--toolkit` where the kind does not tell it from the profile's others. `environment` is what a
     build is told beside, `gives_up` what the result lacks against that of the preferred one, `checks` are those of
-    verify that cannot pass for it.
+    verify that cannot pass for it. Of kind `wheels`: `pins` are those that it is made from, `replaces` pins that stand
+    for others of the build and the run time, `without` run-time requirements that its result does not have, `local`
+    what is added to the version of torch where it cannot stand for the published one.
     """
 
-    kind: Literal["oneapi", "dpclang"]
+    kind: Literal["oneapi", "dpclang", "wheels"]
     name: Name | Literal[""] = ""
     accepts: Specifiers
     preferred: VersionText
@@ -100,8 +111,16 @@ class ToolkitWanted(Sourced):
     gives_up: Text = ""
     checks: list[Name] = field(default_factory=list)
     refused: list[RefusedToolkit] = field(default_factory=list)
+    pins: list[Exact] = field(default_factory=list)
+    replaces: list[Exact] = field(default_factory=list)
+    without: list[Name] = field(default_factory=list)
+    local: Name | Literal[""] = ""
 
-    UNSAID = ("name", "environment", "gives_up", "checks", "refused")
+    UNSAID = ("name", "environment", "gives_up", "checks", "refused", "pins", "replaces", "without", "local")
+
+    def __post_init__(self) -> None:
+        if (self.kind == "wheels") != bool(self.pins):
+            raise ValueError("a toolkit of kind wheels has pins that it is made from, and no other has")
 
     @property
     def called(self) -> str:

@@ -415,8 +415,11 @@ def check_ocloc(question: Question) -> Answer | None:
     wanted = question.profile.toolkit
     if seen is None or wanted is None or _targets(question) in ([], ["none"]):
         return None
-    if not any(kit.parts is not None or kit.kind == "dpclang" for kit in found_toolkits(wanted, question.facts)):
+    kinds = ("dpclang", "wheels")
+    if not any(kit.parts is not None or kit.kind in kinds for kit in found_toolkits(wanted, question.facts)):
         return None
+    if not seen.ocloc and wanted.kind == "wheels" and question.profile.arch and question.profile.arch.none:
+        return Answer("info", "no ocloc: --arch auto compiles SPIR-V alone, --arch LIST needs it")
     return Answer("ok", seen.ocloc) if seen.ocloc else Answer("fail", "no ocloc on PATH or in the toolkit")
 
 

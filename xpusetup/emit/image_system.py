@@ -225,7 +225,7 @@ def with_toolkit(facts: Facts, profile: Profile) -> Facts:
     The open one lies where the system's own programs do.
     """
     wanted = profile.toolkit
-    if wanted is None:
+    if wanted is None or wanted.kind == "wheels":  # a step makes it
         return facts
     if wanted.kind == "dpclang":
         compiler = f"{SYSTEM_ROOT}/bin/{wanted.product.compiler}"

@@ -14,6 +14,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import NONE
 from xpusetup.config.request import plain_name
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.gpus import find_faults, what_works
@@ -128,15 +129,23 @@ def _stem(word: str) -> str:
 
 def say_toolkits(cells: Iterable[Cell]) -> tuple[str, ...]:
     """Say which tool chains have to be on the machines that the builds run on: images alone install theirs."""
-    told = (say_toolkit(cell.profile, kit) for cell in cells if (kit := cell.plan.target.toolkit))
-    return tuple(dict.fromkeys(told))
+    targets = ((cell, cell.plan.target) for cell in cells)
+    told = (say_toolkit(cell.profile, target.toolkit, target.arch) for cell, target in targets if target.toolkit)
+    return tuple(filter(None, dict.fromkeys(told)))
 
 
 PLACES = {"modules": "from the modules of the site file", "environment": "in the environment"}
 
 
-def say_toolkit(profile: Profile, kit: Toolkit) -> str:
+def say_toolkit(profile: Profile, kit: Toolkit, arch: Sequence[str]) -> str:
     """Say which machines need a tool chain, and where; with its packages where distributions have it themselves."""
+    if kit.made:
+        targets = ", ".join(target for target in arch if target != NONE)
+        return (
+            f"the machines that build need ocloc (intel-ocloc, libigc2), which compiles for {targets}"
+            if targets
+            else ""
+        )
     own = kit.root == SYSTEM_ROOT and profile.toolkit
     packages = profile.toolkit.packages.by_distribution if own and profile.toolkit else {}
     named = "; ".join(f"{name}: {' '.join(each)}" for name, each in packages.items())

@@ -84,10 +84,11 @@ def _header(step: Step, plan: Plan) -> str:
         f"NEEDS={render_word(' '.join(needs))}",
         f"KEEP={render_word(kept_patterns(step, target))}",
         *((f"CXX={render_word(target.cxx)}",) if "compiler" in step.needs else ()),
-        *((f"TOOLKIT={render_word(kit.compiler)}",) if kit else ()),
+        *((f"TOOLKIT={render_word(kit.compiler)}",) if kit and not kit.made else ()),
         *(("ALWAYS=1",) if step.always else ()),
         *((f"BUILD_PATH={BUILD_PATH}",) if sees_build_path(step, plan.layout) else ()),
         '. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"',
+        *((f"TOOLKIT={render_word(kit.compiler)}",) if kit and kit.made else ()),
         f"MAKES=({render_command(step.makes)})",
         "begin",
     ]

@@ -53,7 +53,7 @@ def _checks(toolkit: Toolkit) -> list[str]:
     name = toolkit.compiler.rsplit("/", 1)[-1]
     compiler = render_word(name)
     there = f'command -v {compiler} >/dev/null || fail {bash_sentence(f"the toolkit has no {name}")} "{fix}" 3'
-    return [*lines, there, *_version_check(compiler, toolkit.version)]
+    return [*lines, there, *(() if toolkit.made else _version_check(compiler, toolkit.version))]
 
 
 def _version_check(compiler: str, version: str) -> list[str]:

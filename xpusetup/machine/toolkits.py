@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from xpusetup.config.toolkit import begin
+from xpusetup.config.toolkit import MADE, begin
+from xpusetup.machine.facts import ToolkitSeen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import Facts, ToolkitSeen
+    from xpusetup.machine.facts import Facts
 
 
 def found_toolkits(wanted: ToolkitWanted, facts: Facts) -> list[ToolkitSeen]:
-    """Give what was found of this kind."""
+    """Give what was found of this kind; what a step makes counts as found."""
+    if wanted.kind == "wheels":
+        compiler = f"{MADE}/bin/{wanted.product.compiler}"
+        scripts = [f"{MADE}/{script}" for script in wanted.scripts]
+        return [ToolkitSeen(kind=wanted.kind, root=MADE, version=wanted.preferred, compiler=compiler, scripts=scripts)]
     return [kit for kit in (facts.toolkits.found if facts.toolkits else []) if kit.kind == wanted.kind]
 
 
@@ -46,9 +51,15 @@ def _packages(kit: ToolkitWanted, facts: Facts) -> list[str]:
 def _say_other(kit: ToolkitWanted, facts: Facts) -> str:
     here, packages = usable_toolkits(kit, facts), _packages(kit, facts)
     where = f"is here: {here[0].compiler}" if here else f"is in its own archive: {' '.join(packages)}"
+    where = "needs no oneAPI: a step makes it" if kit.kind == "wheels" else where
     version = here[0].version if here else kit.preferred
     lost = f"; it gives up {kit.gives_up}" if kit.gives_up else ""
     return f" {begin(kit.product.title)} {version} {where} (--toolkit {kit.called}{lost})."
+
+
+def needs_ocloc(wanted: ToolkitWanted | None, facts: Facts) -> bool:
+    """Say whether code for GPUs waits for an ocloc: a tool chain of wheels brings none, and there is none here."""
+    return wanted is not None and wanted.kind == "wheels" and not (facts.toolkits and facts.toolkits.ocloc)
 
 
 def unknown_targets(facts: Facts, targets: Sequence[str]) -> list[str]:

@@ -53,6 +53,8 @@ def step_of(part: str) -> str:
 # Steps that compile: configure, which reads early whether the accelerator is in, and the build of the wheel.
 
 
+TOOLKIT = "toolkit"
+"""The step that makes a tool chain of wheels."""
 INCLUDES = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 HEAVY = "heavy_edges.cmake"
 """The helper that puts links into a pool of ninja."""
@@ -82,11 +84,17 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
 
 def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
     """Give a step with what every step has that compiles this component: where, by which variables, with what."""
+    kit, needs = context.target.toolkit, compile_needs(context, part)
+    made = kit is not None and kit.made and "toolkit" in needs
+    # a driver that was mended since the step made the folder; no key sees the bytes of helpers
+    newest = (context.helper("make_sycl_toolkit.py", "--into", kit.root),) if kit and made else ()
     return replace(
         step,
+        run=(*newest, *step.run),
+        after=(*step.after, *((TOOLKIT,) if made else ())),
         cwd=compile_folder(context, part),
         env=compile_environment(context, part),
-        needs=compile_needs(context, part),
+        needs=needs,
         source_date_from=context.source_date_from(part),
         component=part.name,
         protected_trees=context.protected_trees(part),

@@ -9,12 +9,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.model import Step
+from xpusetup.config.toolkit import MADE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Layout
     from xpusetup.config.profile import Profile
+    from xpusetup.config.toolkit import ToolkitWanted
     from xpusetup.plan.context import Context
 
 
@@ -157,6 +159,20 @@ def find_changes(pins: Iterable[str], installed: Mapping[str, str], version: str
         for name, pinned in wanted.items()
         if name in installed and installed[name] != pinned
     ]
+
+
+def make_toolkit(context: Context, wanted: ToolkitWanted) -> Step:
+    """Give the step that fetches the wheels of a tool chain and lays them out as oneAPI's."""
+    options = (*context.pinned("toolkit"), "--into", MADE)
+    return Step(
+        id="toolkit",
+        title=f"{wanted.title} as a tool chain",
+        run=(context.helper("make_sycl_toolkit.py", *options),),
+        env=UNBOUND,
+        needs=("network",),
+        after=(context.prepared,),
+        makes=(f"{MADE}/toolkit.json", f"{MADE}/bin/{wanted.product.compiler}"),
+    )
 
 
 def make_pinned(context: Context, name: str, purpose: str, *, title: str, after: str, component: str = "") -> Step:

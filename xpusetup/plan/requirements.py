@@ -42,6 +42,7 @@ def requirements_of(profile: Profile) -> dict[str, list[str]]:
         "tools": [pin for pin in build if Requirement(pin).name in TOOLS] if profile.published else [],
         "published": [pin for pin in pins_of(profile) if pin not in members] if profile.published else [],
         "members": members if profile.published else [],
+        "toolkit": profile.toolkit.pins if profile.toolkit else [],
         **ready,
     }
     return {purpose: pins for purpose, pins in found.items() if pins}

@@ -8,10 +8,10 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request, Step, Target
 from xpusetup.config.hashes import key_of
 from xpusetup.config.profile import find_needed, make_order
-from xpusetup.plan.compile import find_target_part, step_of
+from xpusetup.plan.compile import compile_needs, find_target_part, step_of
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
-from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_venv, pins_of_python
+from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_toolkit, make_venv, pins_of_python
 from xpusetup.plan.requirements import RECORD
 from xpusetup.plan.verify import make_verify
 
@@ -142,6 +142,8 @@ def _fetched(profile: Profile, plan: Plan) -> Iterator[str]:
     network = {step.id for step in plan.steps if "network" in step.needs}
     if "requirements" in network:
         yield from profile.build_requirements.pins
+    if "toolkit" in network and profile.toolkit:
+        yield from profile.toolkit.pins
     if "runtime" in network and profile.runtime_requirements:
         yield from profile.runtime_requirements.pins
     for part in profile.components:
@@ -219,6 +221,9 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     if installer is not None:
         yield make_installer(context, installer, last)
         last = installer_step(installer)
+    kit = context.profile.toolkit
+    if kit is not None and kit.kind == "wheels" and _compiles_sycl(context):
+        yield make_toolkit(context, kit)
     installed: dict[str, str] = {}
     for part in _chosen(context):
         if part.name in request.ready:
@@ -241,6 +246,12 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_guard(context, list(dict.fromkeys((*brought, *parts))), last)
     if request.verify != "off":
         yield from make_verify(context, "guard")
+
+
+def _compiles_sycl(context: Context) -> bool:
+    """Say whether something is compiled with the toolkit of the profile."""
+    parts = (part for part in _chosen(context) if part.name not in context.request.ready)
+    return any("toolkit" in compile_needs(context, part) for part in parts if part.kind == "source")
 
 
 def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:

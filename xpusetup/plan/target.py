@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Provider, Target, Toolkit
+from xpusetup.base.model import NONE, Provider, Target, Toolkit
 from xpusetup.base.text import render_word
 from xpusetup.config.devices import make_modes
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.facts import ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
-from xpusetup.machine.toolkits import usable_toolkits
+from xpusetup.machine.toolkits import needs_ocloc, usable_toolkits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,6 +69,12 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
     return request.arch or tuple(settings.arch or profile.arch.default)
 
 
+WITHOUT_OCLOC = (
+    "no ocloc is here: SPIR-V alone is compiled, from which a GPU's driver makes its code when it is first used;"
+    " with ocloc (intel-ocloc, and on Debian libigc2 too) --arch LIST compiles it now"
+)
+
+
 def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, ...] = ()) -> ArchSelection:
     """Give the device targets of `--arch auto`: those of the GPUs here, in the spelling of the profile's list.
 
@@ -78,6 +84,8 @@ def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str
     if profile.arch is None:
         return ArchSelection(())
     listed = tuple(profile.arch.default)
+    if profile.arch.none and needs_ocloc(profile.toolkit, facts):
+        return ArchSelection((NONE,), WITHOUT_OCLOC)
     seen = used_devices(facts, gpus, profile.accelerator)
     named = {product.title(): product.family.target_in(listed) for product in seen}
     lost = [title for title, target in named.items() if not target]
@@ -132,6 +140,8 @@ def _provider(wanted: ToolkitWanted, seen: ToolkitSeen, settings: Settings) -> P
     How a site provides oneAPI is nothing that the open compiler has, but for a module that brings it.
     """
     asked = settings.toolkit.provider
+    if wanted.kind == "wheels":
+        return "scripts"
     if wanted.kind == "dpclang":
         return asked if asked in ("modules", "environment") else "scripts"
     there = {f"{seen.root}/{script}" for script in wanted.scripts} <= set(seen.scripts)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.model import Fix, Step
-from xpusetup.machine.toolkits import find_others, say_others, usable_toolkits
+from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
 from xpusetup.recommend.answer import Note, Setup, Task
 from xpusetup.recommend.machine import (
     choose_cards,
@@ -93,11 +93,20 @@ def toolchain_tasks(facts: Facts, manager: Manager | None, goal: Goal) -> Iterat
         yield Task(step=Step(id="setup.toolchain", title=title, run=run, needs=("root", "network")))
 
 
+OCLOC = (
+    "The tool chain is made by a step of the build. Without ocloc it compiles SPIR-V alone (--arch auto). Code for GPUs"
+    " ahead of time needs ocloc: intel-ocloc, and on Debian libigc2, which that package does not require."
+)
+OCLOC_SOURCE = "ocloc 26.27 of Debian sid without libigc2: Loading of IGC library has failed (exit 250)"
+
+
 def toolkit_tasks(
     facts: Facts, profile: Profile, known: Known, manager: Manager | None, *, root: bool
 ) -> Iterator[Task | Note]:
     """Give the toolkit of a profile, where none is here that it accepts; and what else it can be compiled with."""
     wanted = profile.toolkit
+    if profile.arch and profile.arch.none and needs_ocloc(wanted, facts):
+        yield Note(id="setup.ocloc", title="ocloc, where --arch LIST is wanted", say=OCLOC, source=OCLOC_SOURCE)
     if wanted is None or usable_toolkits(wanted, facts):
         return
     names = wanted.packages.names(manager or "", facts.system.places if facts.system else ())
@@ -272,7 +281,9 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
     ocloc = place.facts.toolkits.ocloc if place.facts.toolkits else None
-    wants_ocloc = place.goal == "build" and ocloc is None and place.profile.arch is not None
+    kit = place.profile.toolkit
+    aot = place.profile.arch is not None and not (kit and kit.kind == "wheels" and place.profile.arch.none)
+    wants_ocloc = place.goal == "build" and ocloc is None and aot
     servers = [card for card in place.cards if card.platform and card.platform.line == "data-center"]
     wants_kernel_driver = any(card.gpu.driver is None for card in servers)
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:

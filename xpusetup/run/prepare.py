@@ -214,32 +214,23 @@ def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) ->
         from xpusetup.run.preflight import gate  # noqa: PLC0415 - a build that is done probes nothing
 
         gate(workspace, prepared.facts, purpose, request.verify)
+    from xpusetup.run.tool_chains import describe_targets  # noqa: PLC0415 - a build that is done probes nothing
+
     if prepared.facts is not None and (words := describe_targets(prepared.facts, prepared.plan)):
         raise NotReadyError(words, fix=_other_targets(workspace, request, prepared.facts, prepared.plan.target))
     return prepared
-
-
-def describe_targets(facts: Facts, plan: Plan) -> str:
-    """Say which device targets of a plan the ocloc of this machine does not know: with them the last link would fail.
-
-    Empty where it knows them, where nothing is compiled for a device, or where what it knows could not be asked.
-    """
-    from xpusetup.machine.toolkits import unknown_targets  # noqa: PLC0415 - a build that is done probes nothing
-
-    strange = unknown_targets(facts, plan.target.arch)
-    told = any(value == ",".join(plan.target.arch) for step in plan.steps for _, value in step.env)
-    if not strange or not facts.toolkits or not told:
-        return ""
-    return f"{facts.toolkits.ocloc} does not know {', '.join(strange)}: it is older than the GPUs that are compiled for"
 
 
 def _other_targets(workspace: Workspace, request: Request, facts: Facts, target: Target) -> str:
     """Give the commands after which a build is compiled for targets that its ocloc knows."""
     from xpusetup.machine.toolkits import unknown_targets  # noqa: PLC0415 - a build that is done probes nothing
 
-    newer = "bring a newer one (Ubuntu: sudo apt-get install -y intel-ocloc; elsewhere: xpusetup setup --for build)"
+    there = facts.toolkits is not None and facts.toolkits.ocloc
+    packages = "intel-ocloc" if there else "intel-ocloc libigc2"
+    every = f"Ubuntu{'' if there else ', Debian sid'}: sudo apt-get install -y {packages}"
+    newer = f"{'bring a newer one' if there else 'install it'} ({every}; elsewhere: xpusetup setup --for build)"
     arch = workspace.profile.arch
-    known = [each for each in target.arch if each not in unknown_targets(facts, target.arch)]
+    known = [each for each in target.arch if there and each not in unknown_targets(facts, target.arch)]
     known = known or (["none"] if arch and arch.none else [])
     if not known:
         return newer
@@ -266,6 +257,7 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - same
     from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
     from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
+    from xpusetup.run.tool_chains import describe_others, describe_refused, describe_targets, name_lacking  # noqa: PLC0415
 
     _check(workspace, request)
     facts = probe_to_begin(workspace, purpose)
@@ -280,33 +272,8 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     notes = (*filter(None, (aimed.note, foreign, together, *kits)), *bad, *left_out(workspace.profile, request))
     made = _prepare(workspace, request, target, purpose)
     if words := describe_targets(facts, made.plan):
-        notes, missing = (*notes, words), (*missing, "oneapi.ocloc_knows_arch")
+        notes, missing = (*notes, words), tuple(dict.fromkeys((*missing, name_lacking(facts))))
     return replace(made, facts=facts, missing=missing, notes=(*made.notes, *notes))
-
-
-def describe_refused(facts: Facts, profile: Profile, purpose: Purpose) -> str:
-    """Say why the toolkits of this machine cannot build the profile, where that is known and none of them can."""
-    wanted = profile.toolkit
-    if wanted is None or purpose.command != "build":
-        return ""
-    from xpusetup.machine.toolkits import find_refusal, found_toolkits  # noqa: PLC0415 - a build that is done asks none
-
-    told = {kit.version: find_refusal(wanted, kit.version) for kit in found_toolkits(wanted, facts) if kit.version}
-    if not told or not all(told.values()):
-        return ""
-    version, words = next(iter(told.items()))
-    return f"{wanted.product.title} {version} does not build {profile.name}: {words}"
-
-
-def describe_others(facts: Facts, profile: Profile, purpose: Purpose) -> str:
-    """Say what else the profile can be compiled with on this machine, where its preferred toolkit is not here."""
-    wanted = profile.toolkit
-    if wanted is None or purpose.command != "build" or not profile.other_toolkits:
-        return ""
-    from xpusetup.machine.toolkits import say_others, usable_toolkits  # noqa: PLC0415 - a build that is done asks none
-
-    others = say_others(profile, facts)
-    return f"{wanted.title} is not here.{others}" if others and not usable_toolkits(wanted, facts) else ""
 
 
 def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> str:
@@ -363,11 +330,12 @@ def built_arch(workspace: Workspace) -> tuple[str, ...]:
 
 def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
     plan = purpose.make(workspace.profile, request, target, workspace.layout)
+    root = Root(workspace.root.resolve())
     return Prepared(
-        root=Root(workspace.root.resolve()),
+        root=root,
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
-        identities=read_identities(target),
+        identities=read_identities(target, root),
         purpose=purpose,
         notes=describe_takes(workspace) if purpose.command == "build" else (),
     )

@@ -223,10 +223,10 @@ def _look(made: Made) -> Made | None:
     return Made(made.sha256, seen.st_size, next(times), made.path, next(times), seen.st_ino)
 
 
-def read_identities(target: Target) -> dict[str, str]:
+def read_identities(target: Target, root: Root) -> dict[str, str]:
     """Ask the scripts' own function what compiler and toolkit are there; a need that is absent has no identity."""
     script = 'STEP=identity; . "$1/helpers/step.sh"; CXX=$2; TOOLKIT=$3; identity "$4"'
-    toolkit = target.toolkit.compiler if target.toolkit else ""
+    toolkit = target.toolkit.below(str(root.path)).compiler if target.toolkit else ""
     wanted = ("compiler", "toolkit") if toolkit else ("compiler",)
     argv = ("bash", "-c", script, "bash", str(files.package_file(HELPERS).parent), target.cxx, toolkit)
     outputs = {need: run_process((*argv, need), seconds=10) for need in wanted}

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.test import SuiteResult
+    from xpusetup.commands.toolkit import MadeToolkit
     from xpusetup.commands.verify import DeviceVerification
     from xpusetup.commands.verify_wheel import WheelVerification
 
@@ -108,6 +109,10 @@ def _same(data: RebuildResult) -> str:
     return f"{DONE}{len(data.wheels)} {'wheel' if len(data.wheels) == 1 else 'wheels'}: the same bytes"
 
 
+def _toolkit(data: MadeToolkit) -> str:
+    return f"{DONE}{escape(short_path(data.folder))}: {data.state}, {data.version}"
+
+
 def _file(data: CreatedBundle | LockedProfile | NewProfile | WrittenReport) -> str:
     return f"{DONE}{escape(short_path(data.file))}" if data.file else ""
 
@@ -127,6 +132,7 @@ BRIEF: dict[str, Callable[..., str]] = {
     "WheelVerification": _inspected,
     "CreatedBundle": _file,
     "LockedProfile": _file,
+    "MadeToolkit": _toolkit,
     "NewProfile": _file,
     "VerifiedBundle": _whole,
     "WrittenReport": _file,

@@ -150,6 +150,7 @@ SCREENS = {
     "FitResult": "devices:show_fits",
     "CreatedBundle": "storage:show_created",
     "VerifiedBundle": "storage:show_verified",
+    "MadeToolkit": "storage:show_toolkit",
     "ProfileList": "profiles:show_list",
     "ShownProfile": "profiles:show_one",
     "CheckedProfile": "profiles:show_checked",

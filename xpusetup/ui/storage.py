@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.cache import CacheSize, PrunedCache
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.self import Self
+    from xpusetup.commands.toolkit import MadeToolkit
 
 
 # The screens of cache: what lies on the disk, and what was removed.
@@ -68,6 +69,23 @@ def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  
 
 def _repositories(count: int) -> str:
     return f"{count} {'repository' if count == 1 else 'repositories'}"
+
+
+# toolkit: a tool chain made from wheels.
+
+
+def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
+    """Print where it lies, how it is switched on, and whose terms hold."""
+    sizes = f"{len(data.wheels)} wheels, {render_size(data.bytes)}"
+    said = {"made": f"made of {sizes}", "updated": "its driver is a newer one now", "unchanged": "as it was"}
+    folder = escape(short_path(data.folder))
+    console.print(f"\n [green]✓[/] {folder} · SYCL {data.version} of {escape(data.profile)}, {said[data.state]}")
+    for name, version in data.wheels.items() if verbose else ():
+        console.print(f"   {escape(name)} {escape(version)}", style="dim")
+    console.print(f"   switch it on: [cyan]. {escape(short_path(data.activate))}[/]", soft_wrap=True)
+    if data.state == "made":
+        terms = escape(short_path(data.terms))
+        console.print(f"   the libraries are Intel's, under its terms: {terms}", soft_wrap=True)
 
 
 # self: this program, and where what it keeps lies.

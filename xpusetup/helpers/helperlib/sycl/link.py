@@ -1,0 +1,104 @@
+"""A link: by g++, with the run time; afterwards what got into the file is held against itself."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from helperlib.elf.file import Elf, NotElfError
+from helperlib.output import whole
+from helperlib.sycl import passes
+from helperlib.sycl.compile import FailedError, Work, make_registration, run
+from helperlib.sycl.images import SECTION, Record, read_records
+from helperlib.sycl.refuse import find_undefined
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ARCHIVE = b"!<arch>\n"
+MEMBER = 60
+
+
+def link(work: Work, objects: dict[str, Path]) -> None:
+    """Link the inputs, sources as their objects. Raises FailedError where two kernels of one name differ."""
+    call = work.call
+    out = Path(call.out or "a.out")
+    words = [str(objects.get(each.word, each.word)) for each in call.inputs]
+    with whole(out) as draft:
+        command = [passes.host_driver(call), *_link_options(call.both), *call.host, "-o", str(draft), *words]
+        sys.stderr.write(run(work, [*command, *_runtime(work)]))
+        if call.sycl:
+            records = read_images(draft)
+            check_names(records)
+            undefined = "" if call.shared else find_undefined(records)
+            if undefined:
+                raise FailedError(1, undefined)
+
+
+def _link_options(words: list[str]) -> list[str]:
+    """Give what of the words for both passes says something to a link too."""
+    return [each for each in words if each.startswith(("-O", "-g", "-m", "-pthread", "-f", "-std="))]
+
+
+def _runtime(work: Work) -> list[str]:
+    """Give the words that add the run time; a program finds it in the toolkit, a library by who loads it."""
+    if not work.call.sycl:
+        return []
+    path = [] if work.call.shared else [f"-Wl,-rpath,{work.home.lib}"]
+    return [f"-L{work.home.lib}", *path, "-lsycl-preview" if work.call.preview else "-lsycl"]
+
+
+def link_device(work: Work) -> None:
+    """Make the object of a device link. Objects register their own SPIR-V, so without native code it holds nothing."""
+    names = [Path(each.word) for each in work.call.inputs if not each.word.startswith("-")]
+    records = [record for name in names for record in read_images(name)]
+    check_names(records)
+    with whole(Path(work.call.out or "a.out")) as draft:
+        made = make_registration(work, Record("device link", ()))
+        draft.write_bytes(made.read_bytes())
+
+
+def read_images(path: Path) -> list[Record]:
+    """Give the images of an object, an archive or a linked file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FailedError(1, f"no such file or directory: '{path}'") from error
+    found = []
+    for member in _members(data):
+        try:
+            sections = Elf(member).sections()
+        except NotElfError:
+            continue
+        for each in sections:
+            if each.name == SECTION:
+                found += list(read_records(member[each.offset : each.offset + each.size]))
+    return found
+
+
+def _members(data: bytes) -> Iterator[bytes]:
+    """Give the files in an archive, or the file itself."""
+    if not data.startswith(ARCHIVE):
+        yield data
+        return
+    at = len(ARCHIVE)
+    while at + MEMBER <= len(data):
+        size = int(data[at + 48 : at + 58])
+        yield data[at + MEMBER : at + MEMBER + size]
+        at += MEMBER + size + size % 2
+
+
+def check_names(records: Iterable[Record]) -> None:
+    """Refuse kernels that have one name and are written in two ways: the run time would take either for both."""
+    seen: dict[str, tuple[str, str]] = {}
+    for record in records:
+        for name, told in ((name, told) for image in record.images for name, told in image.kernels.items()):
+            mark, place = told.get("text", ""), f"{told.get('at', '?')} ({record.source})"
+            first = seen.setdefault(name, (mark, place))
+            if first[0] != mark:
+                raise FailedError(
+                    1,
+                    f"two kernels are called '{name}': {first[1]} and {place}; the run time would take one of them for "
+                    "both. Give one of them a name of its own",
+                )
