@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from helperlib.elf.file import Elf, NotElfError
 from helperlib.output import whole
 from helperlib.sycl import passes
-from helperlib.sycl.compile import FailedError, Work, make_registration, run
+from helperlib.sycl.compile import make_registration
 from helperlib.sycl.images import SECTION, Record, read_records
 from helperlib.sycl.refuse import find_undefined
+from helperlib.sycl.work import FailedError, Work, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
