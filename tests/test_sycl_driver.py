@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from helperlib.sycl import cache, depend, link
+from helperlib.sycl import ahead, cache, depend, link
 from helperlib.sycl.call import CallError, Input, parse_call
 from helperlib.sycl.diagnose import clean_log, drop_repeated
 from helperlib.sycl.header import kernel_names, kernel_places, map_header
@@ -290,3 +290,61 @@ def test_a_cache_that_grew_too_large_loses_what_was_not_asked_for(
     assert cache.fetch("0key") is not None
     monkeypatch.setenv(cache.FOLDER, "off")
     assert cache.fetch("0key") is None
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "-device pvc,bmg -options -cl-one -options '-cl-two -cl-three'",
+        r'"-device\ pvc,bmg\ -options\ \'\ -cl-one\ -cl-two\ -cl-three\'"'.replace(r"\'", "'"),
+    ],
+)
+def test_what_is_handed_on_to_the_offline_compiler(told: str) -> None:
+    offline = ahead.parse_offline([told])
+    assert offline == ahead.Offline(("pvc", "bmg"), ("-cl-one", "-cl-two", "-cl-three"))
+
+
+def test_without_a_list_of_gpus_there_is_no_machine_code() -> None:
+    with pytest.raises(CallError, match="device is not specified"):
+        ahead.parse_offline(["-options -cl-one"])
+    with pytest.raises(CallError, match="'-revision_id'"):
+        ahead.parse_offline(["-device pvc -revision_id 5"])
+
+
+OCLOC = """\
+#!/bin/sh
+# ocloc as it answers here: it makes what it was asked for into its folder, but none with double precision for dg2
+echo "$@" >> {log}
+while [ $# -gt 0 ]; do
+    case $1 in -file) file=$2 ;; -device) device=$2 ;; -out_dir) out=$2 ;; esac
+    shift
+done
+case $device in *dg2*) grep -q double "$file" && {{ echo "Double type is not supported"; exit 245; }} ;; esac
+{{ echo "code for $device of"; cat "$file"; }} > "$out/made"
+"""
+
+
+@pytest.mark.e2e
+def test_an_image_that_a_gpu_refuses_is_made_for_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "kept"))
+    log, ocloc = tmp_path / "log", tmp_path / "ocloc"
+    ocloc.write_text(OCLOC.format(log=log))
+    ocloc.chmod(0o755)
+    offline = ahead.Offline(("pvc", "dg2", "bmg"), ("-cl-one",))
+    plain, double = image(b"float"), image(b"double", "_ZTS1D")
+    made = ahead.compile_image(ocloc, plain, offline)
+    assert made.image is not None
+    assert (made.image.target, made.image.data) == ("spir64_gen", b"code for pvc,dg2,bmg of\nfloat")
+    made = ahead.compile_image(ocloc, double, offline)
+    assert made.image is not None
+    assert made.image.data == b"code for pvc,bmg of\ndouble"
+    assert made.refused == {"dg2": "ocloc ended with 245: Double type is not supported"}
+    said = ahead.tell_refused("icpx", [(double, made)])
+    assert said.startswith("icpx: note: no machine code for dg2: _ZTS1D (ocloc ended with 245")
+    calls = len(log.read_text().splitlines())
+    ahead.compile_image(ocloc, plain, offline)
+    assert len(log.read_text().splitlines()) == calls
+    ocloc.write_text(OCLOC.format(log=log) + "# another version\n")
+    ahead.compile_image(ocloc, plain, offline)
+    assert len(log.read_text().splitlines()) == calls + 1
+    assert all("-options -cl-one" in line for line in log.read_text().splitlines())
