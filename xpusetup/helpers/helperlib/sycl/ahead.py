@@ -35,6 +35,10 @@ GEN = "spir64_gen"
 LIBRARIES = ("libigc.so*", "libocloc.so*")
 PLACES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
 PACKAGES = "install ocloc with its compiler (Debian and Ubuntu: apt-get install intel-ocloc libigc2)"
+REFUSED = 245
+"""What ocloc ends with where the code of an image cannot be built for a GPU (ocloc 26.27, as the next one)."""
+IN_A_LIST = 1
+"""What it ends with where it was called for several, whatever was wrong with one of them."""
 SHOWN = 300
 """Characters of what ocloc said that are passed on."""
 
@@ -110,9 +114,11 @@ def identify(ocloc: Path) -> list[str]:
 
 def compile_image(ocloc: Path, image: Image, offline: Offline) -> Native:
     """Make machine code of an image for all GPUs at once, or, where one refuses it, for those that take it."""
-    data, _ = run_ocloc(ocloc, image, offline)
+    data, why = run_ocloc(ocloc, image, offline)
     refused = {}
-    if not data:
+    if not data and len(offline.devices) == 1:
+        refused = {offline.devices[0]: why}
+    elif not data:
         for device in offline.devices:
             made, why = run_ocloc(ocloc, image, offline._replace(devices=(device,)))
             data = made or data
@@ -150,10 +156,12 @@ def _call_ocloc(ocloc: Path, image: Image, offline: Offline, place: Path) -> tup
     line += ["-output", "made", "-output_no_suffix", "-out_dir", str(out), *options]
     done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=place, env=environment())
     made = sorted(out.iterdir(), key=lambda path: path.stat().st_size)
-    if done.returncode or not made:
-        said = " ".join((done.stdout + done.stderr).split())[:SHOWN]
-        return b"", f"ocloc ended with {done.returncode}: {said}"
-    return made[-1].read_bytes(), ""
+    if done.returncode == 0 and made:
+        return made[-1].read_bytes(), ""
+    said = f"ocloc ended with {done.returncode}: {' '.join((done.stdout + done.stderr).split())[:SHOWN]}"
+    if done.returncode not in {REFUSED, IN_A_LIST}:
+        raise FailedError(1, f"{said}; it was called for {','.join(offline.devices)}: {shlex.join(line)}")
+    return b"", said
 
 
 def tell_refused(name: str, made: Iterable[tuple[Image, Native]]) -> str:

@@ -71,16 +71,21 @@ def read_images(path: Path) -> list[Record]:
         data = path.read_bytes()
     except OSError as error:
         raise FailedError(1, f"no such file or directory: '{path}'") from error
-    found = []
-    for member in _members(data):
-        try:
-            sections = Elf(member).sections()
-        except NotElfError:
-            continue
-        for each in sections:
-            if each.name == SECTION:
-                found += list(read_records(member[each.offset : each.offset + each.size]))
-    return found
+    return [record for member in _members(data) for record in _read_member(path, member)]
+
+
+def _read_member(path: Path, member: bytes) -> list[Record]:
+    """Give the images of an ELF file; anything else has none."""
+    try:
+        sections = Elf(member).sections()
+    except NotElfError:
+        return []
+    try:
+        held = [member[each.offset : each.offset + each.size] for each in sections if each.name == SECTION]
+        return [record for data in held for record in read_records(data)]
+    except (ValueError, LookupError, TypeError) as error:
+        why = f"'{path}' has device images in a form that this driver does not know; compile it anew"
+        raise FailedError(1, why) from error
 
 
 def _members(data: bytes) -> Iterator[bytes]:
