@@ -112,5 +112,6 @@ def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
 def test_a_release_is_what_its_profile_says() -> None:
     release = read_release("2.13")
     assert release.ops == "bc294243807debb350dca694049ba7a806dfdceb"
+    assert (release.torch, read_release("2.6").torch) == ("2.13.0", "2.6.0")
     assert release.targets.startswith("pvc,bmg")
     assert read_release("2.14").ops == "release/2.14"  # no source names its pin
