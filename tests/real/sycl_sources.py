@@ -50,7 +50,7 @@ FLAGS_OF_TORCH = """
 import re, torch
 print(re.search(r"CXX_FLAGS=(.*?), \\w+=", torch.__config__.show().partition("CXX_COMPILER=")[2])[1])
 """
-FAILED = re.compile(r"^FAILED: .*_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
+FAILED = re.compile(r"^FAILED: .*_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
 WRONG = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?error: .*$|^.*internal compiler error.*$", re.MULTILINE)
 
 
@@ -218,7 +218,7 @@ def compile_all(work: Work, build: Path, jobs: int) -> None:
 def list_objects(work: Work, build: Path) -> list[str]:
     """Ask ninja for the objects of all sources."""
     told = run(("ninja", "-C", str(build), "-t", "targets", "all"), env=work.environment())
-    return sorted(set(re.findall(r"(?m)^([^/ ][^ :]*_gen_\w+\.cpp\.o): ", told)))
+    return sorted(set(re.findall(r"(?m)^([^/ ][^ :]*_gen(?:erated)?_\w+\.cpp\.o): ", told)))
 
 
 def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def read_measures(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def _source_of(path: Path) -> str:
-    found = re.search(r"_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
+    found = re.search(r"_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
     return found[1] if found else ""
 
 
@@ -322,7 +322,7 @@ def main() -> None:
         except UnavailableError as error:
             sys.exit(f"e2e-sycl-sources: {error}")
         log = (work.own / "ninja.log").read_text(errors="replace")
-        figures = make_figures(work, log, build.rglob("*_gen_*.cpp.o"), sources)
+        figures = make_figures(work, log, build.rglob("*_gen*_*.cpp.o"), sources)
         (work.own / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
         (work.own / "heaviest.md").write_text(write_heaviest(figures))
         counts = f"{figures['kernels']} kernels, {len(figures['failed'])} failed"
