@@ -99,14 +99,18 @@ def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
     (package / "driver.py").write_text(
         "import subprocess, sys\n"
         "def main(name, toolkit, words):\n"
-        "    subprocess.call((sys.executable, '-c', 'pass', 'device-pass'))\n"
+        "    for name in ('hash', 'request'):\n"
+        "        subprocess.call((sys.executable, '-c', 'pass', 'device-pass', f'{toolkit}/{name}.json'))\n"
         "    subprocess.run((sys.executable, '-c', 'pass', '-include'), check=True, capture_output=True)\n"
         "    return 3\n"
     )
+    for name, only_hash in (("hash", True), ("request", False)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"only_hash": only_hash}))
     measure, file = Path(__file__).with_name("real") / "sycl_measure.py", tmp_path / "measures.jsonl"
     words = ("icpx", "-fsycl", "-c", "/o/A.cpp", "-o", "A.o")
     done = subprocess.run((sys.executable, str(measure), str(tmp_path), str(file), *words), check=False)
     assert done.returncode == 3
+    assert [json.loads(line)["pass"] for line in file.read_text().splitlines()] == ["preprocess", "device", "host"]
     assert read_measures(file)["A"].keys() == {"device", "host"}
     assert all(each["memory"] > 1_000_000 and each["seconds"] > 0 for each in read_measures(file)["A"].values())
 
