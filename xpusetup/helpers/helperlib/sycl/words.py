@@ -33,38 +33,68 @@ TABLE: tuple[Word, ...] = (
     Word(r"-shared|-static|-fpreview-breaking-changes|-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+|-Xs.+", "own"),
     # links
     Word(r"-L|-l|-T|-u|-z|-e|-Xlinker|-rpath", "link", 1),
-    Word(r"-[Llz].+|-Wl,.*|-rdynamic|-pie|-no-pie|-static-(libgcc|libstdc\+\+)|-nostdlib|-nodefaultlibs|-nostartfiles", "link"),
+    Word(
+        r"-[Llz].+|-Wl,.*|-rdynamic|-pie|-no-pie|-static-(libgcc|libstdc\+\+)|-nostdlib|-nodefaultlibs|-nostartfiles",
+        "link",
+    ),
     Word(r"-fuse-ld=.*|-s|--sysroot=.*", "link"),
     # sources and headers, the same for both
     Word(r"-I|-D|-U|-isystem|-iquote|-idirafter|-include|-imacros", "both", 1),
     Word(r"-I.+|-D.+|-U.+|-isystem.+|-iquote.+|-idirafter.+|-nostdinc\+\+", "both"),
     Word(r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?", "both"),
     Word(r"-m(arch|tune|cpu|sse.*|avx.*|fma|f16c|bmi2?)(=.*)?|-m(no-)?(sse|avx).*", "both"),
-    Word(r"-O.*|-g.*|-w|-pedantic|-pedantic-errors|-f(no-)?(fast-math|associative-math|math-errno|signed-zeros)", "both"),
+    Word(
+        r"-O.*|-g.*|-w|-pedantic|-pedantic-errors|-f(no-)?(fast-math|associative-math|math-errno|signed-zeros)", "both"
+    ),
     Word(r"-ffp-contract=.*|-ffile-prefix-map=.*|-fmacro-prefix-map=.*|-fdebug-prefix-map=.*", "both"),
     Word(r"-Wno-.*", "both"),
     Word(r"-W(a|p),.*|-dM|-dD|-P|-save-temps.*|-p|-pg|-pipe", "host"),
     Word(r"-W(error(=.*)?|all|extra|)", "both"),
     Word(r"-W.*", "both"),
     # code of the host alone
-    Word(r"-f(no-)?(PIC|pic|PIE|pie|plt|omit-frame-pointer|semantic-interposition|lto-none|common|strict-aliasing)", "host"),
-    Word(r"-f(no-)?(function-sections|data-sections|visibility-inlines-hidden|openmp|trapping-math|diagnostics-\S+)", "host"),
-    Word(r"-f(visibility|stack-protector|cf-protection|debug-types-section|abi-version|tls-model|max-errors)\S*", "host"),
+    Word(
+        r"-f(no-)?(PIC|pic|PIE|pie|plt|omit-frame-pointer|semantic-interposition|lto-none|common|strict-aliasing)",
+        "host",
+    ),
+    Word(
+        r"-f(no-)?(function-sections|data-sections|visibility-inlines-hidden|openmp|trapping-math|diagnostics-\S+)",
+        "host",
+    ),
+    Word(
+        r"-f(visibility|stack-protector|cf-protection|debug-types-section|abi-version|tls-model|max-errors)\S*", "host"
+    ),
     Word(r"-f(no-)?color-diagnostics", "host", host=("-fdiagnostics-color=auto",)),
     Word(r"-qopenmp|-fiopenmp", "host", host=("-fopenmp",)),
-    Word(r"-flto.*", "refused", why="objects of both passes are joined by ld -r, which knows no code that is not compiled"),
+    Word(
+        r"-flto.*",
+        "refused",
+        why="objects of both passes are joined by ld -r, which knows no code that is not compiled",
+    ),
     # code of the device alone
     Word(r"-Xclang", "device", 1),
-    Word(r"-sycl-std=2020|-fsycl-device-code-split(=(auto|per_kernel|per_source|off))?|-fno-sycl-unnamed-lambda", "device"),
-    Word(r"-f(no-)?sycl-(id-queries-fit-in-int|allow-device-image-dependencies|device-lib=\S+|early-optimizations)", "device"),
-    Word(r"-f(no-)?sycl-(dead-args-optimization|esimd-force-stateless-mem|instrument-device-code|rdc|force-inline-kernel-lambda)", "device"),
+    Word(
+        r"-sycl-std=2020|-fsycl-device-code-split(=(auto|per_kernel|per_source|off))?|-fno-sycl-unnamed-lambda",
+        "device",
+    ),
+    Word(
+        r"-f(no-)?sycl-(id-queries-fit-in-int|allow-device-image-dependencies|device-lib=\S+|early-optimizations)",
+        "device",
+    ),
+    Word(
+        r"-f(no-)?sycl-(dead-args-optimization|esimd-force-stateless-mem|instrument-device-code|rdc|force-inline-kernel-lambda)",
+        "device",
+    ),
     Word(r"-f(no-)?(honor-nans|honor-infinities|approx-func)|-foffload-fp32-prec-(div|sqrt)|-R\S+", "device"),
     Word(r"-fsycl-unnamed-lambda", "refused", why="g++ knows no names for kernels without one; name each kernel"),
     Word(r"--auto-pch|--persistent-auto-pch=.*", "refused", why="it loses what each kernel asks of a GPU"),
     # without effect
     Word(r"-f(no-)?sycl-fp64-conv-emu", "none", why="the library drops it: fp64 is not emulated where a GPU lacks it"),
     Word(r"-no-ftz", "none", why="the library drops it; SPIR-V keeps denormals unless a driver is told otherwise"),
-    Word(r"-fsycl-max-parallel-link-jobs=\d+|--offload-compress|-no-intel-lib(=\S+)?", "none", why="there is no such step"),
+    Word(
+        r"-fsycl-max-parallel-link-jobs=\d+|--offload-compress|-no-intel-lib(=\S+)?",
+        "none",
+        why="there is no such step",
+    ),
 )
 
 
