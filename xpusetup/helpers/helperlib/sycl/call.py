@@ -12,6 +12,17 @@ CPP = (".cpp", ".cc", ".cxx", ".c++", ".C", ".cp", ".CPP", ".sycl")
 ASSEMBLY = (".s", ".S")
 LANGUAGES = {"c", "c++", "c-header", "c++-header", "none"}
 STAGES = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only"}
+SWITCHES = {
+    "-fsycl": "sycl",
+    "-fno-sycl": "sycl",
+    "-fsycl-link": "device_link",
+    "-shared": "shared",
+    "-static": "static",
+    "-fpreview-breaking-changes": "preview",
+    "-v": "verbose",
+    "-###": "dry",
+}
+"""Words that stand alone, and the field that each sets."""
 ASKED = {"--version", "-dumpversion", "-dumpmachine"}
 TARGETS = {"spir64", "spir64_gen"}
 DEEPEST = 20
@@ -32,13 +43,14 @@ class Input:
 
 @dataclass
 class Call:
-    """What a call asks for. `both`, `device` and `host` are the words of each pass, `notes` what lists included files."""
+    """What a call asks for. `both`, `device` and `host` are the words of the passes, `notes` those that list files."""
 
     name: str
     stage: str = "link"
     sycl: bool = False
     device_link: bool = False
     shared: bool = False
+    static: bool = False
     preview: bool = False
     inputs: list[Input] = field(default_factory=list)
     both: list[str] = field(default_factory=list)
@@ -54,6 +66,11 @@ class Call:
     verbose: bool = False
     dry: bool = False
     suffix: str = ""
+
+    @property
+    def host_is_clang(self) -> bool:
+        """Say whether another clang compiles the host's half."""
+        return "clang" in Path(self.host_compiler).name
 
     @property
     def sources(self) -> list[Input]:
@@ -134,32 +151,29 @@ def _take(call: Call, row: Word, word: str, values: list[str]) -> None:
 
 def _take_own(call: Call, word: str, values: list[str]) -> None:
     """Heed a word that is the driver's own."""
-    name, _, value = word.partition("=")
     if word in STAGES:
         call.stage = word
     elif word in ASKED:
         call.asked = word
-    elif word == "-v":
-        call.verbose = True
-    elif word == "-###":
-        call.dry = True
-    elif word in {"-fsycl", "-fno-sycl"}:
-        call.sycl = word == "-fsycl"
-    elif word == "-fpreview-breaking-changes":
-        call.preview = True
-    elif word in {"-shared", "-static"}:
-        call.shared = call.shared or word == "-shared"
+    elif word in SWITCHES:
+        setattr(call, SWITCHES[word], word != "-fno-sycl")
+    elif word.startswith(("-fsycl-targets=", "-fsycl-host-compiler")):
+        _take_joined(call, word)
+    else:
+        _take_with_value(call, word, values)
+    if word in {"-shared", "-static"}:
         call.inputs.append(Input(word))
-    elif word == "-fsycl-link":
-        call.device_link = True
-    elif name == "-fsycl-targets":
+
+
+def _take_joined(call: Call, word: str) -> None:
+    """Heed a word whose value stands behind an equals sign."""
+    name, _, value = word.partition("=")
+    if name == "-fsycl-targets":
         call.targets = _targets(word, value)
     elif name == "-fsycl-host-compiler":
         call.host_compiler = value
-    elif name == "-fsycl-host-compiler-options":
-        call.host_options = shlex.split(value)
     else:
-        _take_with_value(call, word, values)
+        call.host_options = shlex.split(value)
 
 
 def _take_with_value(call: Call, word: str, values: list[str]) -> None:

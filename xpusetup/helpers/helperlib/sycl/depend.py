@@ -52,10 +52,10 @@ def read_rule(text: str) -> list[str]:
     ]
 
 
-def join_files(host: Iterable[str], device: Iterable[str], home: Path, own: Path) -> list[str]:
+def join_files(passes: Sequence[Iterable[str]], home: Path, own: Path) -> list[str]:
     """Give the files of both passes, each once: those inside the library by the toolkit's, without our own."""
-    mapped = (INSIDE.sub(lambda found: normpath(f"{home}{found[1]}"), each) for each in device)
-    files = dict.fromkeys(each for each in (*host, *mapped) if not each.startswith(f"{own}/"))
+    named = (INSIDE.sub(lambda found: normpath(f"{home}{found[1]}"), each) for files in passes for each in files)
+    files = dict.fromkeys(each for each in named if not each.startswith(f"{own}/"))
     seen: dict[str, str] = {}
     for each in files:
         seen.setdefault(normpath(each), each)

@@ -2,7 +2,7 @@
 
 The functions and structures are those of intel/llvm's public headers at 24613f1455f5 (RTC.h) and a2877a24d6d1
 (JITBinaryInfo.h): sycl-jit/jit-compiler/include/RTC.h and JITBinaryInfo.h, sycl-jit/common/include/DynArray.h and
-View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds which versions are known.
+View.h, sycl/detail/string.hpp. They are no interface that Intel promises to keep; home.py holds the known versions.
 
 A compiler can crash, be killed, or use up the memory, so `main` runs in a child (`driver.py` starts it): it reads a
 request from a file and writes what came out beside it.
@@ -14,10 +14,13 @@ import base64
 import ctypes
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
 
+NOTED = "/dev/fd/90"
+"""Where a list of included files goes when a hash is asked for, which holds all words: the file has one name always."""
 SPIRV = 2
 """The format that is asked for (BinaryFormat of JITBinaryInfo.h)."""
 
@@ -95,6 +98,7 @@ _Words = _array(ctypes.c_char_p)
 
 def main(request_file: Path) -> int:
     """Compile, or give the hash of the preprocessed text; the answer lies in `answer.json` beside the request."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Python's own handler would wait for the library to return
     request = json.loads(request_file.read_text(encoding="utf-8"))
     library = ctypes.CDLL(request["jit"])
     source = os.fsencode(request["source"])
@@ -102,6 +106,7 @@ def main(request_file: Path) -> int:
     given = [os.fsencode(word) for word in request["words"]]
     words = _Words((ctypes.c_char_p * len(given))(*given), len(given))
     if request["only_hash"]:
+        os.dup2(os.open(request_file.parent / "device.d", os.O_CREAT | os.O_RDWR), int(Path(NOTED).name))
         answer = _hash(library, file, words)
     else:
         answer = _compile(library, file, words, request_file.parent)

@@ -55,10 +55,7 @@ def _groups(text: str) -> list[list[str]]:
     before: list[str] = []
     for line in text.splitlines(keepends=True):
         plain = COLOURS.sub("", line.rstrip("\n"))
-        if SAID.match(plain):
-            groups.append([*before, line])
-            before = []
-        elif plain.startswith("cc1"):
+        if SAID.match(plain) or plain.startswith("cc1"):
             groups.append([*before, line])
             before = []
         elif CONTEXT.match(plain) or not groups:

@@ -6,7 +6,8 @@ other, so that objects, archives and linked files say alike what is in them:
     "XPUSYCL1", length of the record, length of the text (8 bytes each), text (JSON), then each image, all at 16 bytes
 
 The structures that the run time reads are those of intel/llvm, sycl/source/detail/compiler.hpp: a descriptor, a row
-for each image with its kernels and property sets. They refer to the bytes in the record, so that an image is there once.
+for each image with its kernels and property sets. They refer to the bytes in the record, so
+that an image is there once.
 """
 
 from __future__ import annotations
@@ -52,10 +53,7 @@ class Record(NamedTuple):
 
 def make_record(record: Record) -> tuple[bytes, list[int]]:
     """Give the bytes of a record, and where in it each image begins."""
-    sizes = [len(each.data) for each in record.images]
-    rows = [{"target": each.target, "kernels": each.kernels, "properties": each.properties} for each in record.images]
-    for row, size in zip(rows, sizes, strict=True):
-        row["size"] = size
+    rows = [{**each._asdict(), "data": len(each.data)} for each in record.images]
     text = json.dumps({"source": record.source, "images": rows}, sort_keys=True, separators=(",", ":")).encode()
     body = bytearray(text + b"\0" * (-(HEADER + len(text)) % ALIGNED))
     starts = []
@@ -83,8 +81,8 @@ def _read_record(data: bytes, told: dict[str, Any], at: int) -> Record:
     images = []
     for row in told["images"]:
         at += -at % ALIGNED
-        images.append(Image(row["target"], row["kernels"], row["properties"], data[at : at + row["size"]]))
-        at += row["size"]
+        images.append(Image(row["target"], row["kernels"], row["properties"], data[at : at + row["data"]]))
+        at += row["data"]
     return Record(told["source"], tuple(images))
 
 

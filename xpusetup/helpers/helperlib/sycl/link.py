@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from helperlib.elf.file import Elf, NotElfError
 from helperlib.output import whole
 from helperlib.sycl import passes
-from helperlib.sycl.compile import FailedError, Work, make_registration, run
+from helperlib.sycl.compile import make_registration
 from helperlib.sycl.images import SECTION, Record, read_records
+from helperlib.sycl.refuse import find_undefined
+from helperlib.sycl.work import FailedError, Work, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +30,11 @@ def link(work: Work, objects: dict[str, Path]) -> None:
         command = [passes.host_driver(call), *_link_options(call.both), *call.host, "-o", str(draft), *words]
         sys.stderr.write(run(work, [*command, *_runtime(work)]))
         if call.sycl:
-            check_names(read_images(draft))
+            records = read_images(draft)
+            check_names(records)
+            undefined = "" if call.shared else find_undefined(records)
+            if undefined:
+                raise FailedError(1, undefined)
 
 
 def _link_options(words: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 from functools import cache
@@ -15,10 +16,33 @@ if TYPE_CHECKING:
     from helperlib.sycl.call import Call, Input
     from helperlib.sycl.home import Home
 
-ALWAYS = ("-fno-sycl-unnamed-lambda",)
-"""g++ knows no names for kernels that have none, so each kernel needs one."""
+ALWAYS = ("-fno-sycl-unnamed-lambda", "-fsycl-allow-device-image-dependencies")
+"""g++ knows no names for kernels that have none, so each kernel needs one; functions of other sources (SYCL_EXTERNAL)
+are joined by the run time, which the second word prepares. It changes no byte of sources without any."""
+ATTRIBUTES = ("sycl", "intel")
+"""The families of attributes that say something to the device pass alone."""
+NAMED_ATTRIBUTES = 12
+"""The version of g++ from which on it takes the families of attributes that it is not to warn of."""
 DROPPED = ("-include",)
 """Options that the library drops in silence, and takes behind -Xclang."""
+
+
+ROUNDED = re.compile(r"-foffload-fp32-prec-(div|sqrt)")
+NATIVE_ROUNDED = "-ze-fp32-correctly-rounded-divide-sqrt"
+
+
+def image_options(call: Call) -> str:
+    """Give what an image asks of the compiler of the run time: libsycl puts each back end's own word in its place.
+
+    (AddImpliedTargetArgs of intel/llvm, clang/lib/Driver/ToolChains/SYCL.cpp.) Without it a GPU divides float by float
+    to 2.5 units in the last place, whatever the SPIR-V says.
+    """
+    return " ".join(dict.fromkeys(each for each in call.device if ROUNDED.fullmatch(each)))
+
+
+def native_options(call: Call) -> list[str]:
+    """Give what the same words ask of ocloc."""
+    return [NATIVE_ROUNDED] if image_options(call) else []
 
 
 def host_driver(call: Call, language: str = "c++") -> str:
@@ -26,6 +50,17 @@ def host_driver(call: Call, language: str = "c++") -> str:
     if call.host_compiler and call.sycl:
         return call.host_compiler
     return "gcc" if call.name == "icx" and language == "c" and not call.sycl else "g++"
+
+
+@cache
+def _quiet(compiler: str) -> tuple[str, ...]:
+    """Give the words by which g++ does not warn of attributes that are the device pass's."""
+    if "clang" in compiler:
+        return ()
+    done = subprocess.run((compiler, "-dumpversion"), check=False, capture_output=True, text=True)
+    major = done.stdout.partition(".")[0].strip()
+    named = major.isdigit() and int(major) >= NAMED_ATTRIBUTES
+    return tuple(f"-Wno-attributes={name}::" for name in ATTRIBUTES) if named else ("-Wno-attributes",)
 
 
 @cache
@@ -48,10 +83,15 @@ def device_words(call: Call, source: Input, home: Home) -> list[str]:
     while given:
         word = given.pop(0)
         if word in DROPPED:
-            words += ["-Xclang", word, "-Xclang", given.pop(0)]
+            words += behind_clang(word, given.pop(0))
         else:
             words.append(word)
     return words
+
+
+def behind_clang(*words: str) -> list[str]:
+    """Give words of the compiler proper, which its driver does not know."""
+    return [each for word in words for each in ("-Xclang", word)]
 
 
 def _without_own_headers(words: list[str], home: Home) -> list[str]:
@@ -79,7 +119,7 @@ def host_command(call: Call, source: Input, home: Home, header: Path | None, giv
     if given or language not in _by_suffix(source.word):
         command += ["-x", "c++" if call.sycl and language == "c" else language]
     if call.sycl:
-        command += [*(("-include", str(header)) if header else ()), *_folders(home)]
+        command += [*(("-include", str(header)) if header else ()), *_folders(home), *_quiet(command[0])]
     if call.host_compiler and call.sycl:
         return [*command, *call.host_options, given or source.word]
     return [

@@ -2,6 +2,11 @@
 
 The first row whose pattern matches a word as a whole decides. A word that begins with a dash and has no row is refused
 in clang's words. `Kind` says who gets a word; what the driver itself heeds (`own`) is told apart in call.py.
+
+What a word does was seen by compiling with it and without it (tests/e2e/test_sycl_words.py). The library takes some
+words and drops them in silence; each of those is `none` or `refused` here. Floating point of device code is clang's
+where nothing is said: precise, with multiplications and additions joined within an expression (`-ffp-contract=on`).
+That of icpx (`-fp-model=fast`) is to be had by that word.
 """
 
 from __future__ import annotations
@@ -25,77 +30,210 @@ class Word(NamedTuple):
     host: tuple[str, ...] | None = None
 
 
-TABLE: tuple[Word, ...] = (
-    # what the driver heeds itself
-    Word(r"-c|-E|-S|-M|-MM|-fsyntax-only|-v|-###|--version|-dumpversion|-dumpmachine|-fsycl|-fno-sycl", "own"),
-    Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
-    Word(r"-o|-x|-Xs|-MF|-MT|-MQ|-Xsycl-target-backend|-Xsycl-target-backend=\S+", "own", 1),
-    Word(r"-shared|-static|-fpreview-breaking-changes|-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+|-Xs.+", "own"),
-    # links
-    Word(r"-L|-l|-T|-u|-z|-e|-Xlinker|-rpath", "link", 1),
-    Word(
-        r"-[Llz].+|-Wl,.*|-rdynamic|-pie|-no-pie|-static-(libgcc|libstdc\+\+)|-nostdlib|-nodefaultlibs|-nostartfiles",
-        "link",
+class Group(NamedTuple):
+    """Rows that belong together: what they are about, where upstream passes them, the rows."""
+
+    name: str
+    source: str
+    rows: tuple[Word, ...]
+
+
+DROPPED = "the compiler's library would drop it in silence"
+NOT_JOINED = "host and device code are joined in one object, which a linker cannot optimise as a whole"
+PRECISE = "host code is compiled as precisely as g++ does by itself"
+
+GROUPS: tuple[Group, ...] = (
+    Group(
+        "What is to be done",
+        "CMake, torch-xpu-ops cmake/Modules/FindSYCL/run_sycl.cmake, torch/utils/cpp_extension.py",
+        (
+            Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
+            Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
+            Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
+            Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
+            Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
+            Word(r"-Xs|-Xsycl-target-backend|-Xsycl-target-backend=\S+", "own", 1),
+            Word(r"-Xs.+", "own"),
+        ),
     ),
-    Word(r"-fuse-ld=.*|-s|--sysroot=.*", "link"),
-    # sources and headers, the same for both
-    Word(r"-I|-D|-U|-isystem|-iquote|-idirafter|-include|-imacros", "both", 1),
-    Word(r"-I.+|-D.+|-U.+|-isystem.+|-iquote.+|-idirafter.+|-nostdinc\+\+", "both"),
-    Word(r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?", "both"),
-    Word(r"-m(arch|tune|cpu|sse.*|avx.*|fma|f16c|bmi2?)(=.*)?|-m(no-)?(sse|avx).*", "both"),
-    Word(
-        r"-O.*|-g.*|-w|-pedantic|-pedantic-errors|-f(no-)?(fast-math|associative-math|math-errno|signed-zeros)", "both"
+    Group(
+        "Sources and headers",
+        "CMake, torch-xpu-ops cmake/Modules/FindSYCL.cmake, oneDNN cmake/SYCL.cmake",
+        (
+            Word(r"-I|-D|-U|-isystem|-iquote|-idirafter|-include|-imacros", "both", 1),
+            Word(r"-I.+|-D.+|-U.+|-isystem.+|-iquote.+|-idirafter.+|-nostdinc\+\+|-Wp,.+", "both"),
+            Word(r"-ffile-prefix-map=.*|-fmacro-prefix-map=.*|-fdebug-prefix-map=.*", "both"),
+        ),
     ),
-    Word(r"-ffp-contract=.*|-ffile-prefix-map=.*|-fmacro-prefix-map=.*|-fdebug-prefix-map=.*", "both"),
-    Word(r"-Wno-.*", "both"),
-    Word(r"-W(a|p),.*|-dM|-dD|-P|-save-temps.*|-p|-pg|-pipe", "host"),
-    Word(r"-W(error(=.*)?|all|extra|)", "both"),
-    Word(r"-W.*", "both"),
-    # code of the host alone
-    Word(
-        r"-f(no-)?(PIC|pic|PIE|pie|plt|omit-frame-pointer|semantic-interposition|lto-none|common|strict-aliasing)",
-        "host",
+    Group(
+        "The language, and the machine as far as it decides how data lies",
+        "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/host_compiler.cmake, PyTorch CMakeLists.txt",
+        (
+            Word(
+                r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?",
+                "both",
+            ),
+            Word(
+                r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-fno-threadsafe-statics", "both"
+            ),
+            Word(
+                r"-fwrapv|-fno-wrapv|-f(no-)?strict-overflow|-f(no-)?strict-aliasing|-f(no-)?delete-null-pointer-checks",
+                "both",
+            ),
+            Word(r"-m(no-)?omit-leaf-frame-pointer|-m(no-)?red-zone|-mcmodel=.*|-m64", "host"),
+            Word(
+                r"-m(arch|tune|cpu|sse.*|avx.*|amx.*|fma|f16c|bmi2?|popcnt|lzcnt|pclmul|aes)(=.*)?|-mno-(sse|avx|amx|fma).*",
+                "both",
+            ),
+        ),
     ),
-    Word(
-        r"-f(no-)?(function-sections|data-sections|visibility-inlines-hidden|openmp|trapping-math|diagnostics-\S+)",
-        "host",
+    Group(
+        "Optimisation and debugging",
+        "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, CMake's build types, Python's own flags",
+        (
+            Word(
+                r"-gline-tables-only",
+                "none",
+                why="debug information of device code is whole (-g) or not there: the compiler's library says that it "
+                "ignores the word; host code gets line numbers (-g1)",
+                host=("-g1",),
+            ),
+            Word(r"-O.*|-g(?!cc-).*", "both"),
+            Word(r"-Rno-.*", "none", why="nothing here prints the remarks that it would leave out"),
+        ),
     ),
-    Word(
-        r"-f(visibility|stack-protector|cf-protection|debug-types-section|abi-version|tls-model|max-errors)\S*", "host"
+    Group(
+        "Floating point",
+        "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, PyTorch CMakeLists.txt",
+        (
+            Word(r"-f(no-)?fast-math|-ffp-contract=(on|off|fast)|-f(no-)?finite-math-only|-frounding-math", "both"),
+            Word(r"-f(no-)?(associative-math|reciprocal-math|signed-zeros|math-errno|trapping-math)", "both"),
+            Word(r"-f(no-)?unsafe-math-optimizations", "both"),
+            Word(r"-f(no-)?(honor-nans|honor-infinities|approx-func)", "device", why=PRECISE),
+            Word(r"-ff?p-model=(precise|strict|fast|aggressive)", "device", why=PRECISE),
+            Word(r"-fp-model", "device", 1, why=PRECISE),
+            Word(r"-fma|-no-fma", "device", why=PRECISE),
+            Word(r"-f(no-)?offload-fp32-prec-(div|sqrt)", "device"),
+            Word(r"-no-ftz", "none", why="denormal numbers are kept: nothing here asks for anything else"),
+            Word(r"-ftz", "refused", why=f"{DROPPED}, so denormal numbers would be kept"),
+        ),
     ),
-    Word(r"-f(no-)?color-diagnostics", "host", host=("-fdiagnostics-color=auto",)),
-    Word(r"-qopenmp|-fiopenmp", "host", host=("-fopenmp",)),
-    Word(
-        r"-flto.*",
-        "refused",
-        why="objects of both passes are joined by ld -r, which knows no code that is not compiled",
+    Group(
+        "Device code",
+        "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/SYCL.cmake and cmake/host_compiler.cmake, cpp_extension",
+        (
+            Word(r"-sycl-std=.*|-fno-sycl-unnamed-lambda|-f(no-)?sycl-id-queries-fit-in-int", "device"),
+            Word(
+                r"-fsycl-device-code-split(=.*)?|-fno-sycl-device-code-split|-f(no-)?sycl-dead-args-optimization",
+                "device",
+            ),
+            Word(r"-Xclang", "device", 1),
+            Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
+            Word(
+                r"--offload-compress|--no-offload-compress|--offload-compression-level=\d+",
+                "none",
+                why="images are kept as they are; the file is larger, and nothing has to be unpacked when it is loaded",
+            ),
+            Word(
+                r"-Xspirv-translator(=\S+)?",
+                "none",
+                1,
+                why="the translator inside the library takes every extension that device code uses, and no options",
+            ),
+            Word(
+                r"-fsycl-unnamed-lambda", "refused", why="g++ has no names for kernels that have none; name each kernel"
+            ),
+            Word(
+                r"-fsycl-fp64-conv-emu",
+                "refused",
+                why="the library makes one SPIR-V for all GPUs and says that it ignores the word; on a GPU without "
+                "double precision (Arc A), kernels that only convert from and to it stay out of reach",
+            ),
+            Word(
+                r"-mllvm|-Xdevice-post-link|-Xsycl-target-frontend(=\S+)?|-Xsycl-target-linker(=\S+)?",
+                "refused",
+                1,
+                why=DROPPED,
+            ),
+            Word(r"--auto-pch|--persistent-auto-pch=.*", "refused", why="each kernel would lose what it asks of a GPU"),
+            Word(
+                r"-fsanitize=.*|-fsycl-instrument-device-code",
+                "refused",
+                why="the library has no sanitizer for device code",
+            ),
+        ),
     ),
-    # code of the device alone
-    Word(r"-Xclang", "device", 1),
-    Word(
-        r"-sycl-std=2020|-fsycl-device-code-split(=(auto|per_kernel|per_source|off))?|-fno-sycl-unnamed-lambda",
-        "device",
+    Group(
+        "Host code",
+        "PyTorch CMakeLists.txt, oneDNN cmake/platform.cmake and cmake/OpenMP.cmake, CMake's FindOpenMP, Python's own flags",
+        (
+            Word(r"-fPIC|-fpic|-fPIE|-fpie|-fno-pi[ce]|-fno-PI[CE]|-fno-plt|-f(no-)?semantic-interposition", "host"),
+            Word(r"-fvisibility=.*|-fvisibility-inlines-hidden|-f(no-)?omit-frame-pointer|-pipe", "host"),
+            Word(
+                r"-f(no-)?stack-protector.*|-fcf-protection.*|-fstack-clash-protection|-fasynchronous-unwind-tables",
+                "host",
+            ),
+            Word(
+                r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
+                "host",
+            ),
+            Word(r"-fdebug-types-section|-fabi-version=\d+|-ftls-model=.*|-P|-dM|-dD|-save-temps.*", "host"),
+            Word(r"-fprofile-.*|--coverage|-ftest-coverage", "host"),
+            Word(r"-fopenmp|-fopenmp-simd|-fno-openmp", "host"),
+            Word(r"-qopenmp|-fiopenmp|-fopenmp=libgomp", "none", why="it is -fopenmp to g++", host=("-fopenmp",)),
+            Word(r"-qopenmp-simd", "none", why="it is -fopenmp-simd to g++", host=("-fopenmp-simd",)),
+            Word(r"-f(no-)?lto(=.*)?|-f(no-)?fat-lto-objects|-fuse-linker-plugin", "none", why=NOT_JOINED),
+        ),
     ),
-    Word(
-        r"-f(no-)?sycl-(id-queries-fit-in-int|allow-device-image-dependencies|device-lib=\S+|early-optimizations)",
-        "device",
+    Group(
+        "Messages",
+        "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, cmake/sdl.cmake, src/CMakeLists.txt; ccache",
+        (
+            Word(
+                r"-fcolor-diagnostics",
+                "none",
+                why="it is -fdiagnostics-color=always to g++",
+                host=("-fdiagnostics-color=always",),
+            ),
+            Word(
+                r"-fno-color-diagnostics",
+                "none",
+                why="it is -fdiagnostics-color=never to g++",
+                host=("-fdiagnostics-color=never",),
+            ),
+            Word(r"-fdiagnostics-.*|-fmax-errors=\d+|-fmessage-length=\d+", "host"),
+            Word(
+                r"-W(bitfield-enum|bool|constant|enum|implicit-int|literal|null|non-literal-null)-conversion", "device"
+            ),
+            Word(
+                r"-W(no-)?(error=)?(pass-failed|recommended-option|unknown-warning-option|debug-disables-optimization)",
+                "device",
+            ),
+            Word(
+                r"-W(no-)?(tautological-compare|unused-command-line-argument|#pragma-messages|absolute-value)", "device"
+            ),
+            Word(r"-w|-pedantic|-pedantic-errors|-W(?!l,|a,|p,).*", "both"),
+        ),
     ),
-    Word(
-        r"-f(no-)?sycl-(dead-args-optimization|esimd-force-stateless-mem|instrument-device-code|rdc|force-inline-kernel-lambda)",
-        "device",
+    Group(
+        "Intel's own",
+        "torch-xpu-ops cmake/Modules/FindSYCL/run_sycl.cmake (main)",
+        (
+            Word(r"-no-intel-lib(=\S+)?", "none", why="none of Intel's own libraries is linked"),
+            Word(r"-qmkl.*|-qtbb|-qipp.*|-qdaal.*", "refused", why="the toolkit has the compiler's libraries alone"),
+        ),
     ),
-    Word(r"-f(no-)?(honor-nans|honor-infinities|approx-func)|-foffload-fp32-prec-(div|sqrt)|-R\S+", "device"),
-    Word(r"-fsycl-unnamed-lambda", "refused", why="g++ knows no names for kernels without one; name each kernel"),
-    Word(r"--auto-pch|--persistent-auto-pch=.*", "refused", why="it loses what each kernel asks of a GPU"),
-    # without effect
-    Word(r"-f(no-)?sycl-fp64-conv-emu", "none", why="the library drops it: fp64 is not emulated where a GPU lacks it"),
-    Word(r"-no-ftz", "none", why="the library drops it; SPIR-V keeps denormals unless a driver is told otherwise"),
-    Word(
-        r"-fsycl-max-parallel-link-jobs=\d+|--offload-compress|-no-intel-lib(=\S+)?",
-        "none",
-        why="there is no such step",
+    Group(
+        "The link",
+        "CMake, torch-xpu-ops src/BuildOnLinux.cmake, oneDNN cmake/OpenMP.cmake",
+        (
+            Word(r"-l|-L|-Xlinker|-T|-z|-u|-e|-rpath", "link", 1),
+            Word(r"-l.+|-L.+|-z.+|-Wl,.*|-fuse-ld=.*|-rdynamic|-s|-r|-pie|-no-pie", "link"),
+            Word(r"-nostdlib|-nodefaultlibs|-nostartfiles|-static-(libgcc|libstdc\+\+)|-shared-libgcc|-B.+", "link"),
+        ),
     ),
 )
+TABLE: tuple[Word, ...] = tuple(row for group in GROUPS for row in group.rows)
 
 
 def find_word(word: str) -> Word | None:

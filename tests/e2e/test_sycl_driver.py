@@ -1,0 +1,202 @@
+"""Programs that the SYCL tool chain of Intel's wheels compiles, links and runs on this machine's processor."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from e2e.support import caller, wait_until, xpusetup
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("sycl")]
+SOURCES = Path(__file__).with_name("files") / "sycl"
+PROFILE = "torch-2.14"
+
+
+class Sycl(NamedTuple):
+    """A tool chain, and a folder with the sources to work in."""
+
+    home: Path
+    env: dict[str, str]
+    folder: Path
+
+    def try_icpx(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Call icpx."""
+        line = ("icpx", *words)
+        return subprocess.run(line, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True)
+
+    def icpx(self, *words: str) -> str:
+        """Call icpx, which has to succeed; gives what it said."""
+        done = self.try_icpx(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    def write(self, name: str, text: str) -> str:
+        """Write a source; gives its name."""
+        (self.folder / name).write_text(text)
+        return name
+
+    def run(self, *line: str) -> list[str]:
+        """Run a program, which has to succeed; gives its lines."""
+        done = subprocess.run(line, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="session")
+def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Make the tool chain once, and give it with the environment that its env.sh leads to."""
+    folder = tmp_path_factory.mktemp("sycl")
+    env = caller(folder / "home")
+    home = folder / "toolkit"
+    made = xpusetup("toolkit", str(home), "--profile", PROFILE, env=env)
+    assert made.code == 0, made.out + made.err
+    words = ("bash", "-c", f". {home}/env.sh && env -0")
+    told = subprocess.run(words, env=env, check=True, capture_output=True, text=True).stdout
+    pairs = (each.partition("=") for each in told.split("\0") if each)
+    return home, {**{name: value for name, _, value in pairs}, "ONEAPI_DEVICE_SELECTOR": "*:cpu"}
+
+
+@pytest.fixture
+def sycl(toolkit: tuple[Path, dict[str, str]], tmp_path: Path) -> Sycl:
+    """Give the tool chain with a folder of its own."""
+    shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
+    return Sycl(*toolkit, tmp_path)
+
+
+def test_kernels_that_ask_for_different_aspects(sycl: Sycl) -> None:
+    """Every one has its own image, so that a device that lacks one aspect takes the others."""
+    assert sycl.icpx("-fsycl", "-Wall", "-Wextra", "-Werror", "-O2", "aspects.cpp", "-o", "aspects") == ""
+    assert sycl.run("./aspects")[0] == "float 4032"
+    assert {line.split()[1] for line in sycl.run("./aspects")} == {"4032"}
+    path = subprocess.run(("readelf", "-d", sycl.folder / "aspects"), check=True, capture_output=True, text=True).stdout
+    assert f"[{sycl.home}/lib]" in path
+
+
+def test_local_memory_subgroups_and_atomics(sycl: Sycl) -> None:
+    assert sycl.icpx("-fsycl", "-Wall", "-Werror", "reduce.cpp", "-o", "reduce", "-MD", "-MF", "reduce.d") == ""
+    assert sycl.run("./reduce") == ["523776"]
+    listed = [line.strip(" \\") for line in (sycl.folder / "reduce.d").read_text().splitlines()[1:]]
+    assert "reduce.cpp" in listed
+    assert str(sycl.home / "include/sycl/sycl.hpp") in listed
+    assert [name for name in listed if not (sycl.folder / name).exists()] == []
+
+
+def test_two_sources_with_one_kernel_through_an_archive(sycl: Sycl) -> None:
+    sycl.icpx("-fsycl", "-c", "-g", "-O0", "-fPIC", "-ffunction-sections", "first.cpp", "second.cpp")
+    subprocess.run(("ar", "rcs", "libfirst.a", "first.o"), cwd=sycl.folder, check=True)
+    sycl.icpx("-fsycl", "-Wl,--gc-sections", "second.o", "libfirst.a", "-o", "both")
+    assert sycl.run("./both") == ["42"]
+
+
+def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
+    """Of different kernels with one name the run time knows those that are loaded, once others were unloaded."""
+    for summand in ("1", "2"):
+        words = ("-shared", "-fPIC", "-fvisibility=hidden", f"-DSUMMAND={summand}", "library.cpp")
+        sycl.write(
+            "library.cpp",
+            (SOURCES / "library.cpp").read_text().replace("extern", '__attribute__((visibility("default"))) extern'),
+        )
+        sycl.icpx("-fsycl", *words, "-o", f"lib{summand}.so")
+    read = subprocess.run(("readelf", "-d", sycl.folder / "lib1.so"), check=True, capture_output=True, text=True).stdout
+    assert "RUNPATH" not in read
+    assert "RPATH" not in read
+    subprocess.run(("g++", "opener.cpp", "-o", "opener", "-ldl"), cwd=sycl.folder, check=True)
+    assert sycl.run("./opener", "./lib1.so", "./lib2.so", "./lib1.so") == ["41", "42", "41"]
+
+
+def test_features_that_run(sycl: Sycl) -> None:
+    sycl.icpx("-fsycl", "features.cpp", "elsewhere.cpp", "-o", "features")
+    found = sycl.run("./features")
+    assert sorted(found) == sorted(["printed 42", "streamed 7", "counted 42, elsewhere 7", "called 42", "assembled 43"])
+
+
+def test_an_assert_prints_and_aborts(sycl: Sycl) -> None:
+    sycl.icpx("-fsycl", "asserts.cpp", "-o", "asserts")
+    done = subprocess.run(("./asserts",), cwd=sycl.folder, env=sycl.env, check=False, capture_output=True, text=True)
+    assert done.returncode == -signal.SIGABRT
+    assert 'Assertion `*value == 4 && "the sum is four"` failed.' in done.stdout + done.stderr
+
+
+HOST_ERROR = "#include <sycl/sycl.hpp>\n#ifndef __SYCL_DEVICE_ONLY__\nint host = nothing;\n#endif\n"
+DEVICE_ERROR = "#include <sycl/sycl.hpp>\n#ifdef __SYCL_DEVICE_ONLY__\nint device = nothing;\n#endif\n"
+UNNAMED = "#include <sycl/sycl.hpp>\nint main() { sycl::queue q; q.single_task([=] {}); }\n"
+CONSTANT = """\
+#include <sycl/sycl.hpp>
+constexpr sycl::specialization_id<int> factor(7);
+class Reads;
+int main() {
+  sycl::queue queue;
+  int *value = sycl::malloc_shared<int>(1, queue);
+  queue.submit([&](sycl::handler &handler) {
+    handler.single_task<Reads>([=](sycl::kernel_handler k) { *value = k.get_specialization_constant<factor>(); });
+  });
+}
+"""
+ESIMD = "#include <sycl/sycl.hpp>\n#include <sycl/ext/intel/esimd.hpp>\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (HOST_ERROR, "wrong.cpp:3:12: error: ‘nothing’ was not declared in this scope"),
+        (DEVICE_ERROR, "wrong.cpp:3:14: error: use of undeclared identifier 'nothing'"),
+        (UNNAMED, "provide a kernel name; a name is a class of its own: q.parallel_for<class NAME>(...)"),
+        (CONSTANT, "icpx: error: wrong.cpp: specialization constants are refused"),
+        (ESIMD, "icpx: error: wrong.cpp: kernels of ESIMD are refused"),
+    ],
+    ids=["host", "device", "unnamed", "constant", "esimd"],
+)
+def test_an_error_of_either_pass_is_said_once_and_leaves_no_object(sycl: Sycl, text: str, said: str) -> None:
+    done = sycl.try_icpx("-fsycl", "-c", sycl.write("wrong.cpp", text), "-o", "wrong.o")
+    assert done.returncode == 1
+    assert done.stderr.count(said) == 1, done.stderr
+    assert "sycl-jit-toolchain" not in done.stderr
+    assert list(sycl.folder.glob("*wrong*")) == [sycl.folder / "wrong.cpp"]
+
+
+def test_different_kernels_of_one_name_are_not_linked(sycl: Sycl) -> None:
+    for name, number in (("one", "1"), ("two", "2")):
+        text = f"#include <sycl/sycl.hpp>\nclass Same;\nvoid {name}(sycl::queue &q, int *p) {{\n"
+        sycl.write(f"{name}.cpp", f"{text}  q.single_task<Same>([=] {{ *p = {number}; }});\n}}\n")
+    done = sycl.try_icpx("-fsycl", "-shared", "-fPIC", "one.cpp", "two.cpp", "-o", "same.so")
+    assert done.returncode == 1
+    assert "two kernels are called '_ZTS4Same': one.cpp:4 (one.cpp) and two.cpp:4 (two.cpp)" in done.stderr
+    assert not (sycl.folder / "same.so").exists()
+
+
+def test_a_device_compiler_that_is_killed_is_an_exit_code(sycl: Sycl) -> None:
+    line = ("icpx", "-fsycl", "-c", "aspects.cpp", "-o", "aspects.o")
+    started = subprocess.Popen(line, cwd=sycl.folder, env=sycl.env, stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: bool(device_passes(started.pid)))
+    os.kill(device_passes(started.pid)[0], signal.SIGKILL)
+    _, said = started.communicate()
+    assert started.returncode == 70
+    assert "the device compiler was ended by signal 9; that is what the kernel sends where memory is short" in said
+    assert not (sycl.folder / "aspects.o").exists()
+
+
+def device_passes(parent: int) -> list[int]:
+    """Give the device passes that a driver started."""
+    children = Path(f"/proc/{parent}/task/{parent}/children")
+    found = [int(each) for each in children.read_text().split()] if children.exists() else []
+    return [each for each in found if "device-pass" in Path(f"/proc/{each}/cmdline").read_text().split("\0")]
+
+
+def test_an_interrupted_compile_leaves_nothing(sycl: Sycl, tmp_path_factory: pytest.TempPathFactory) -> None:
+    temporary = tmp_path_factory.mktemp("interrupted")
+    env = {**sycl.env, "TMPDIR": str(temporary)}
+    line = ("icpx", "-fsycl", "-c", "aspects.cpp", "-o", "aspects.o")
+    started = subprocess.Popen(line, cwd=sycl.folder, env=env, start_new_session=True)
+    wait_until(lambda: bool(device_passes(started.pid)))
+    time.sleep(0.3)
+    os.killpg(started.pid, signal.SIGINT)
+    assert started.wait() == 130
+    assert list(temporary.iterdir()) == []
+    assert list(sycl.folder.glob("*aspects*")) == [sycl.folder / "aspects.cpp"]
