@@ -61,7 +61,16 @@ def find_key(work: Work, source: Input, words: list[str], notes: Notes) -> str:
     call = work.call
     told = [call.stage, call.name, call.both, call.device, call.host, call.host_options, call.host_compiler]
     where = os.getcwd() if any(word.startswith("-g") for word in (*call.both, *call.host_options)) else ""  # noqa: PTH109 - as text
-    parts = (told, where, source.word, device["hash"], work.home.wheels, _stat(work.home.jit), _tools(work), _driver())
+    parts = (
+        told,
+        where,
+        source.word,
+        device["hash"],
+        work.home.wheels,
+        stat_of(work.home.jit),
+        _tools(work),
+        _driver(),
+    )
     return sha256(json.dumps(parts).encode() + text).hexdigest()
 
 
@@ -76,7 +85,7 @@ def _preprocess(work: Work, source: Input, notes: Notes) -> bytes:
 def _tools(work: Work) -> list[str]:
     """Say which g++ and assembler compile."""
     driver = passes.host_driver(work.call)
-    return [_stat(Path(shutil.which(driver) or driver)), *_programs(driver)]
+    return [stat_of(Path(shutil.which(driver) or driver)), *_programs(driver)]
 
 
 @cache
@@ -85,7 +94,7 @@ def _programs(driver: str) -> tuple[str, ...]:
     for name in ("cc1plus", "as"):
         words = (driver, f"-print-prog-name={name}")
         told = subprocess.run(words, check=False, capture_output=True, text=True).stdout.strip()
-        found.append(_stat(Path(shutil.which(told) or told)))
+        found.append(stat_of(Path(shutil.which(told) or told)))
     return tuple(found)
 
 
@@ -96,7 +105,8 @@ def _driver() -> str:
     return sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
 
 
-def _stat(path: Path) -> str:
+def stat_of(path: Path) -> str:
+    """Tell a file from another one at its place, without reading it."""
     try:
         real = path.resolve(strict=True)
         found = real.stat()
@@ -139,7 +149,7 @@ def keep(key: str, made: Path, said: str) -> None:
 def shrink(folder: Path) -> None:
     """Take away what was not asked for the longest, where the folder has grown too large."""
     limit = _limit()
-    found = sorted((each.stat().st_mtime, each.stat().st_size, each) for each in folder.glob("??/*") if each.is_file())
+    found = sorted((each.stat().st_mtime, each.stat().st_size, each) for each in folder.glob("*/*") if each.is_file())
     total = sum(size for _, size, _ in found)
     if total <= limit:
         return

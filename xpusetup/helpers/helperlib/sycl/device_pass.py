@@ -76,7 +76,7 @@ def ask_device(work: Work, source: Input, words: Sequence[str], *, only_hash: bo
         sys.stderr.write(f" (device pass) {passes.show([str(work.home.jit), *words, source.word])}\n")
     answer = work.folder / "answer.json"
     answer.unlink(missing_ok=True)
-    code = subprocess.call(command, env=passes.environment())
+    code = subprocess.call(command, env={**passes.environment(), "TMPDIR": str(work.folder)})  # it leaves folders there
     if code or not answer.is_file():
         how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
         why = "; that is what the kernel sends where memory is short" if code == -signal.SIGKILL else ""
