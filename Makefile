@@ -15,7 +15,7 @@
 # make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
 # make e2e-site OUT=DIR   the same of a page of each kind of the site
-# make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)
+# make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13, 2.14 and 2.6, both passes (docs/real-xpu.md)
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q

@@ -16,7 +16,7 @@ from helperlib.sycl.header import kernel_names, kernel_places, map_header
 from helperlib.sycl.home import HomeError, read_home
 from helperlib.sycl.images import Image, Record, make_assembly, make_record, read_records
 from helperlib.sycl.passes import _without_own_headers
-from helperlib.sycl.refuse import find_trouble, find_undefined
+from helperlib.sycl.refuse import find_mixed, find_trouble, find_undefined
 from helperlib.sycl.spirv import read_imports, read_kernels
 from helperlib.sycl.work import FailedError
 
@@ -234,6 +234,10 @@ def test_functions_of_other_sources_are_in_one_of_them() -> None:
     asks = Record("a.cpp", (image(module(), imported_symbols={"_Z6thricei": 1, "__devicelib_assert_fail": 1}),))
     has = Record("b.cpp", (image(module(), exported_symbols={"_Z6thricei": 1}),))
     assert find_undefined([asks, has]) == ""
+    assert find_mixed([asks, has]) == ""
+    with_global = image(module(), exported_symbols={"_Z6thricei": 1}, device_globals={"_Z7counter": 1})
+    said = "b.cpp has device globals, and functions for kernels of others (_Z6thricei): part them into two sources"
+    assert find_mixed([asks, Record("b.cpp", (with_global,))]) == said
     assert find_undefined([asks]) == "undefined in device code: _Z6thricei (asked for in a.cpp)"
 
 

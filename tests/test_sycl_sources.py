@@ -2,41 +2,115 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import struct
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
-from real.sycl_sources import make_figures, read_release
+import pytest
 
+from real.sycl_sources import Work, count_kernels, look_into, make_figures, read_measures, read_release, write_heaviest
+
+images: Any = importlib.import_module("helperlib.sycl.images")
 LOG = """\
 ninja: Entering directory `build'
-[1/4] Building SYCL (Device) object host_pass_gen_AbsKernel.cpp.o
-[2/4] Building SYCL (Device) object host_pass_gen_Indexing.cpp.o
-FAILED: native/host_pass_gen_Indexing.cpp.o /b/native/host_pass_gen_Indexing.cpp.o
+[1/4] Building SYCL (Device) object kernels_gen_AbsKernel.cpp.o
+[2/4] Building SYCL (Device) object kernels_gen_Indexing.cpp.o
+FAILED: native/kernels_gen_Indexing.cpp.o /b/native/kernels_gen_Indexing.cpp.o
 In file included from /ops/Indexing.cpp:3:
 /ops/Indexing.h:52:7: warning: unused variable 'a' [-Wunused-variable]
 /ops/Indexing.h:60:9: error: 'b' was not declared in this scope
 /ops/Indexing.h:61:9: error: follows from that
-[3/4] Building SYCL (Device) object host_pass_gen_SortKernel.cpp.o
-FAILED: native/host_pass_gen_SortKernel.cpp.o /b/native/host_pass_gen_SortKernel.cpp.o
+[3/4] Building SYCL (Device) object kernels_gen_1a2b3c4d_SortKernel.cpp.o
+FAILED: native/kernels_gen_1a2b3c4d_SortKernel.cpp.o /b/native/kernels_gen_1a2b3c4d_SortKernel.cpp.o
 g++: internal compiler error: Killed (signal 9)
 ninja: build stopped: cannot make progress due to previous errors.
 """
+"""From 2.14 on, the name of an object has a hash of its folder."""
 
 
-def test_each_failure_has_its_first_error_until_it_compiles() -> None:
-    release = read_release("2.13")
-    figures = make_figures(release, LOG, [Path("/b/native/host_pass_gen_AbsKernel.cpp.o")], 4)
-    assert figures["compiled"] == 1
+def spirv(*kernels: str) -> bytes:
+    """Give the head of a SPIR-V module, an entry point for each kernel, and one of a shader."""
+    words = [0x07230203, 0x00010400, 0, 9, 0]
+    for model, name in (*((6, name) for name in kernels), (5, "shader")):
+        text = name.encode() + b"\0" * (4 - len(name) % 4)
+        words += [(3 + len(text) // 4) << 16 | 15, model, 7, *struct.unpack(f"<{len(text) // 4}I", text)]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+@pytest.mark.e2e
+def test_each_failure_has_its_first_error_until_it_compiles(tmp_path: Path) -> None:
+    work = Work(tmp_path, read_release("2.13"))
+    made = [make_object(tmp_path, f"kernels_gen_{name}.cpp.o") for name in ("AbsKernel", "1a2b3c4d_SortKernel")]
+    figures = make_figures(work, LOG, made[:1], 4)
+    assert (figures["compiled"], figures["kernels"], figures["images"]) == (1, 2, 1)
     assert figures["failed"] == {
         "Indexing": "/ops/Indexing.h:60:9: error: 'b' was not declared in this scope",
         "SortKernel": "g++: internal compiler error: Killed (signal 9)",
     }
-    objects = [Path(f"/b/host_pass_gen_{name}.cpp.o") for name in ("AbsKernel", "Indexing", "SortKernel")]
-    assert make_figures(release, LOG, objects, 4)["failed"] == {}
+    assert list(make_figures(work, LOG, made, 4)["failed"]) == ["Indexing"]
+
+
+def make_object(folder: Path, name: str, data: bytes = spirv("one", "two")) -> Path:
+    """Make an object as the driver does, whose list names the kernels `one` and `two`."""
+    image = images.Image("spir64", {"one": {}, "two": {}}, {}, data)
+    held, _ = images.make_record(images.Record("a.cpp", (image,)))
+    (folder / "held").write_bytes(held)
+    text = f'.section {images.SECTION},"a",@progbits\n.incbin "{folder}/held"\n'
+    subprocess.run(("gcc", "-x", "assembler", "-c", "-o", str(folder / name), "-"), input=text.encode(), check=True)
+    return folder / name
+
+
+@pytest.mark.e2e
+def test_kernels_are_counted_in_the_bytes_and_not_in_what_is_said_of_them(tmp_path: Path) -> None:
+    assert count_kernels(spirv("one", "three")) == 2
+    assert look_into(make_object(tmp_path, "a.o"))["kernels"] == 2
+    with pytest.raises(ValueError, match="1 kernels in an image that is said to have 2"):
+        look_into(make_object(tmp_path, "b.o", spirv("one")))
+
+
+def test_what_a_pass_took_is_that_of_the_last_compile_that_came_to_its_end(tmp_path: Path) -> None:
+    took = {"seconds": 9.0, "processor": 4.0, "memory": 700_000_000}
+    lines = [
+        {"pass": "device", "source": ["/o/A.cpp"], "code": 0, **took, "processor": 3.0},
+        {"pass": "device", "source": ["/o/A.cpp"], "code": 0, **took},
+        {"pass": "host", "source": ["/o/A.cpp"], "code": 1, **took},
+        {"pass": "join", "source": [], "code": 0, **took},
+    ]
+    file = tmp_path / "measures.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_measures(file) == {"A": {"device": took}}
+    made = {"A": {"kernels": 104, "images": 4, "bytes": 700_000, **read_measures(file)["A"]}}
+    assert "| A | 104 | 0.7 MB | 4 s, 0.7 GB |  |" in write_heaviest({"made": made})
+
+
+@pytest.mark.e2e
+def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
+    """With a driver in the toolkit's place that starts what the true one starts."""
+    package = tmp_path / "libexec/xpusetup/helperlib/sycl"
+    package.mkdir(parents=True)
+    for folder in (package, package.parent):
+        (folder / "__init__.py").touch()
+    (package / "driver.py").write_text(
+        "import subprocess, sys\n"
+        "def main(name, toolkit, words):\n"
+        "    subprocess.call((sys.executable, '-c', 'pass', 'device-pass'))\n"
+        "    subprocess.run((sys.executable, '-c', 'pass', '-include'), check=True, capture_output=True)\n"
+        "    return 3\n"
+    )
+    measure, file = Path(__file__).with_name("real") / "sycl_measure.py", tmp_path / "measures.jsonl"
+    words = ("icpx", "-fsycl", "-c", "/o/A.cpp", "-o", "A.o")
+    done = subprocess.run((sys.executable, str(measure), str(tmp_path), str(file), *words), check=False)
+    assert done.returncode == 3
+    assert read_measures(file)["A"].keys() == {"device", "host"}
+    assert all(each["memory"] > 1_000_000 and each["seconds"] > 0 for each in read_measures(file)["A"].values())
 
 
 def test_a_release_is_what_its_profile_says() -> None:
     release = read_release("2.13")
     assert release.ops == "bc294243807debb350dca694049ba7a806dfdceb"
-    assert release.compiler.version == "2026.0.0"
-    assert release.compiler.wheels[:2] == ("intel-sycl-rt==2026.0.0", "intel-cmplr-lib-rt==2026.0.0")
+    assert release.targets.startswith("pvc,bmg")
     assert read_release("2.14").ops == "release/2.14"  # no source names its pin

@@ -1,18 +1,20 @@
-"""The host pass of all SYCL sources of torch-xpu-ops, with the flags that a profile of ours leads to.
+"""All SYCL sources of torch-xpu-ops, both passes, with the flags that a profile of ours leads to.
 
 `make e2e-sycl-sources` calls it. Sources, their list, flags and CMake code are torch-xpu-ops' own, at the commit that
-the profile pins; headers, FindSYCLToolkit.cmake and the flags of PyTorch itself are those of a published torch; SYCL's
-headers and run-time libraries are Intel's, in the version that the profile's wheels require. g++ does the host pass:
-device code is left out (host_pass.py). It takes hours and goes on where it stopped: what is compiled stays.
+the profile pins; headers, FindSYCLToolkit.cmake and the flags of PyTorch itself are those of a published torch; the
+compiler is the one that `xpusetup toolkit` makes of Intel's wheels for that profile. Kernels are counted in the bytes
+of the objects. It takes hours and goes on where it stopped: what is compiled stays. There is no device link.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -23,13 +25,22 @@ import tomli
 
 from e2e.support import CHECKOUT
 from real.outside import UnavailableError, outer_environment, run
-from real.toolkit import Part, compiler_of, write_own
 from real.torch_attempts import say
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+images: Any = importlib.import_module("helperlib.sycl.images")
+link: Any = importlib.import_module("helperlib.sycl.link")
 PROJECT = Path(__file__).with_name("sycl_sources")
+MEASURE = Path(__file__).with_name("sycl_measure.py")
+LAUNCHER = """\
+#!/bin/sh
+exec {python} {measure} {toolkit} {file} "${{0##*/}}" "$@"
+"""
+PASSES = ("device", "host")
+KERNEL, ENTRY_POINT, BEGIN = 6, 15, 5
+"""SPIR-V: the execution model of kernels, the operation that names one, the words of a module's head."""
 TORCH = "2.13.0+cpu"
 TOOLS = ("numpy", "cmake==3.31.10", "ninja==1.13.0")
 HEADERS = Path("/usr/include/CL/cl.h")
@@ -37,17 +48,16 @@ FLAGS_OF_TORCH = """
 import re, torch
 print(re.search(r"CXX_FLAGS=(.*?), \\w+=", torch.__config__.show().partition("CXX_COMPILER=")[2])[1])
 """
-FAILED = re.compile(r"^FAILED: .*_gen_(\w+)\.cpp\.o\b.*$", re.MULTILINE)
+FAILED = re.compile(r"^FAILED: .*_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
 WRONG = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?error: .*$|^.*internal compiler error.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Release:
-    """What a profile says of a release: the commit of torch-xpu-ops, Intel's compiler, the targets."""
+    """What a profile says of a release: the commit of torch-xpu-ops, the targets."""
 
     name: str
     ops: str
-    compiler: Part
     targets: str
 
 
@@ -56,8 +66,7 @@ def read_release(name: str) -> Release:
     profile = tomli.loads((CHECKOUT / f"profiles/torch-{name}.toml").read_text())
     torch = next(part for part in profile["components"] if part["name"] == "torch")
     ops = next(part for part in torch["vendored"] if part["name"] == "torch-xpu-ops")
-    compiler = compiler_of(profile["runtime_requirements"]["pins"])
-    return Release(name, ops.get("rev") or f"release/{name}", compiler, ",".join(profile["arch"]["default"]))
+    return Release(name, ops.get("rev") or f"release/{name}", ",".join(profile["arch"]["default"]))
 
 
 @dataclass(frozen=True)
@@ -78,9 +87,19 @@ class Work:
         return self.folder / self.release.name
 
     @property
+    def toolkit(self) -> Path:
+        """The tool chain of wheels."""
+        return self.own / "toolkit"
+
+    @property
     def compiler(self) -> Path:
-        """Intel's compiler, as far as it is to be had."""
-        return self.own / "oneapi/compiler/latest"
+        """The same one, whose passes are measured."""
+        return self.own / "measured"
+
+    @property
+    def measures(self) -> Path:
+        """What each pass took."""
+        return self.own / "measures.jsonl"
 
     def environment(self) -> dict[str, str]:
         """Give what the profile's build steps see of this, and of nothing else."""
@@ -107,7 +126,17 @@ def prepare(work: Work, ops: str) -> None:
         run((sys.executable, "-m", "venv", str(work.venv)), env=outer_environment(), seconds=300)
         words = (str(work.venv / "bin/pip"), "install", "-q", f"torch=={TORCH}", *TOOLS)
         run(words, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
-    write_own(work.release.compiler, work.own / "oneapi", work.folder / "wheels")
+    words = (
+        sys.executable,
+        "-m",
+        "xpusetup.cli",
+        "toolkit",
+        str(work.toolkit),
+        "--profile",
+        f"torch-{work.release.name}",
+    )
+    run(words, env={**outer_environment(), **_settings_of_pip()}, cwd=CHECKOUT, seconds=1800)
+    write_measured(work)
     tree = work.own / "torch-xpu-ops"
     if not tree.exists():
         fresh = tree.with_suffix(".part")
@@ -115,6 +144,19 @@ def prepare(work: Work, ops: str) -> None:
         run(("git", "clone", "-q", "--no-checkout", ops, str(fresh)), env=outer_environment(), seconds=600)
         run(("git", "checkout", "-q", work.release.ops), env=outer_environment(), cwd=fresh)
         fresh.rename(tree)
+
+
+def write_measured(work: Work) -> None:
+    """Lay out the tool chain once more, with launchers that measure."""
+    told = {"python": sys.executable, "measure": MEASURE, "toolkit": work.toolkit, "file": work.measures}
+    (work.compiler / "bin").mkdir(parents=True, exist_ok=True)
+    for name in ("include", "lib"):
+        if not (work.compiler / name).is_symlink():
+            (work.compiler / name).symlink_to(work.toolkit / name)
+    for name in ("icpx", "icx"):
+        launcher = work.compiler / "bin" / name
+        launcher.write_text(LAUNCHER.format(**told))
+        launcher.chmod(0o755)
 
 
 def _settings_of_pip() -> dict[str, str]:
@@ -136,20 +178,67 @@ def configure(work: Work) -> Path:
 def compile_all(work: Work, build: Path, jobs: int) -> None:
     """Compile what is not compiled yet, past every failure; what was said is added to the log."""
     with (work.own / "ninja.log").open("ab") as log:
-        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs))
+        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs), *list_objects(work, build))
         subprocess.run(words, env=work.environment(), stdout=log, stderr=subprocess.STDOUT, check=False)
 
 
-def make_figures(release: Release, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
-    """Count what has an object, and give the first error of what failed; the rest was not tried."""
-    made = {name for path in objects if (name := _source_of(path))}
+def list_objects(work: Work, build: Path) -> list[str]:
+    """Ask ninja for the objects of all sources."""
+    told = run(("ninja", "-C", str(build), "-t", "targets", "all"), env=work.environment())
+    return sorted(set(re.findall(r"(?m)^([^/ ][^ :]*_gen_\w+\.cpp\.o): ", told)))
+
+
+def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
+    """Say what each object holds and took, and give the first error of what failed; the rest was not tried."""
+    took = read_measures(work.measures)
+    made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := _source_of(path))}
     failed = {name: why for name, why in _failures(log).items() if name not in made}
-    origin = {"release": release.name, "torch-xpu-ops": release.ops, "sycl": release.compiler.version, "torch": TORCH}
-    return {**origin, "sources": sources, "compiled": len(made), "failed": failed}
+    about = {"release": work.release.name, "torch-xpu-ops": work.release.ops, "torch": TORCH, "sycl": _version(work)}
+    counts = {key: sum(each[key] for each in made.values()) for key in ("kernels", "images", "bytes")}
+    return {**about, "sources": sources, "compiled": len(made), **counts, "failed": failed, "made": made}
+
+
+def _version(work: Work) -> str:
+    about = work.toolkit / "toolkit.json"
+    return str(json.loads(about.read_text())["version"]) if about.is_file() else ""
+
+
+def look_into(path: Path) -> dict[str, int]:
+    """Count kernels and images in the bytes of an object. Raises ValueError where its list names others."""
+    kernels = found = size = 0
+    for record in link.read_images(path):
+        for image in record.images:
+            inside = count_kernels(image.data)
+            if inside != len(image.kernels):
+                raise ValueError(f"{path}: {inside} kernels in an image that is said to have {len(image.kernels)}")
+            kernels, found, size = kernels + inside, found + 1, size + len(image.data)
+    return {"kernels": kernels, "images": found, "bytes": size}
+
+
+def count_kernels(spirv: bytes) -> int:
+    """Count the entry points of a SPIR-V module that are kernels."""
+    words = struct.unpack(f"<{len(spirv) // 4}I", spirv)
+    at, found = BEGIN, 0
+    while at < len(words):
+        operation, length = words[at] & 0xFFFF, words[at] >> 16
+        found += operation == ENTRY_POINT and words[at + 1] == KERNEL
+        at += length
+    return found
+
+
+def read_measures(file: Path) -> dict[str, dict[str, Any]]:
+    """Give what the last compile of each source took: seconds, those of processors, bytes of memory, for each pass."""
+    found: dict[str, dict[str, Any]] = {}
+    for line in file.read_text().splitlines() if file.is_file() else ():
+        told = json.loads(line)
+        if told["pass"] in PASSES and told["source"] and told["code"] == 0:
+            took = {key: told[key] for key in ("seconds", "processor", "memory")}
+            found.setdefault(Path(told["source"][0]).stem, {})[told["pass"]] = took
+    return found
 
 
 def _source_of(path: Path) -> str:
-    found = re.search(r"_gen_(\w+)\.cpp$", path.stem)
+    found = re.search(r"_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
     return found[1] if found else ""
 
 
@@ -163,34 +252,43 @@ def _failures(log: str) -> dict[str, str]:
     return found
 
 
+def write_heaviest(figures: dict[str, Any], count: int = 10) -> str:
+    """Give a table of the sources whose passes took most of a processor."""
+    made = figures["made"]
+    rows = sorted(made, key=lambda name: -sum(made[name].get(each, {}).get("processor", 0) for each in PASSES))
+    lines = ["| source | kernels | SPIR-V | device pass | host pass |", "|---|---|---|---|---|"]
+    for name in rows[:count]:
+        each_pass = [made[name].get(each) for each in PASSES]
+        cells = [f"{each['processor']:.0f} s, {each['memory'] / 1e9:.1f} GB" if each else "" for each in each_pass]
+        lines.append(f"| {name} | {made[name]['kernels']} | {made[name]['bytes'] / 1e6:.1f} MB | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
 def main() -> None:
     """Do what is not done yet, then write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="the folder that keeps everything; about 8 GB")
     parser.add_argument("--ops", required=True, help="a git repository of torch-xpu-ops with all its commits")
-    parser.add_argument("--release", action="append", help="2.13 and 2.14 unless named")
+    parser.add_argument("--release", action="append", help="2.13, 2.14 and 2.6 unless named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
-    for name in asked.release or ("2.13", "2.14"):
+    for name in asked.release or ("2.13", "2.14", "2.6"):
         work = Work(asked.work.expanduser().resolve(), read_release(name))
         work.own.mkdir(parents=True, exist_ok=True)
         try:
             prepare(work, asked.ops)
             build = configure(work)
+            say(f"torch {name}: {work.own / 'ninja.log'}")
+            compile_all(work, build, asked.jobs)
+            sources = len(list_objects(work, build))
         except UnavailableError as error:
             sys.exit(f"e2e-sycl-sources: {error}")
-        say(f"torch {name}: {work.own / 'ninja.log'}")
-        compile_all(work, build, asked.jobs)
         log = (work.own / "ninja.log").read_text(errors="replace")
-        figures = make_figures(work.release, log, build.rglob("*_gen_*.cpp.o"), count_sources(work, build))
+        figures = make_figures(work, log, build.rglob("*_gen_*.cpp.o"), sources)
         (work.own / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
-        say(f"{figures['compiled']} of {figures['sources']} compiled, {len(figures['failed'])} failed")
-
-
-def count_sources(work: Work, build: Path) -> int:
-    """Ask ninja how many sources there are."""
-    told = run(("ninja", "-C", str(build), "-t", "targets", "all"), env=work.environment())
-    return len(set(re.findall(r"_gen_(\w+)\.cpp\.o: ", told)))
+        (work.own / "heaviest.md").write_text(write_heaviest(figures))
+        counts = f"{figures['kernels']} kernels, {len(figures['failed'])} failed"
+        say(f"{figures['compiled']} of {sources} compiled, {counts}")
 
 
 if __name__ == "__main__":
