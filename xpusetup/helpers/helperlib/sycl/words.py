@@ -74,9 +74,7 @@ GROUPS: tuple[Group, ...] = (
                 r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?",
                 "both",
             ),
-            Word(
-                r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-fno-threadsafe-statics", "both"
-            ),
+            Word(r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-f(no-)?aligned-new", "both"),
             Word(
                 r"-fwrapv|-fno-wrapv|-f(no-)?strict-overflow|-f(no-)?strict-aliasing|-f(no-)?delete-null-pointer-checks",
                 "both",
@@ -176,7 +174,7 @@ GROUPS: tuple[Group, ...] = (
                 "host",
             ),
             Word(
-                r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
+                r"-f(function|data)-sections|-fno-common|-fno-threadsafe-statics|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
                 "host",
             ),
             Word(r"-fdebug-types-section|-fabi-version=\d+|-ftls-model=.*|-P|-dM|-dD|-save-temps.*", "host"),

@@ -1,0 +1,41 @@
+"""What files of intel/llvm's end-to-end tests are about, on this machine's processor: one program, one check a file."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import tomli
+
+if TYPE_CHECKING:
+    from e2e.sycl_chain import Chain
+
+pytestmark = pytest.mark.e2e
+
+SOURCE = Path(__file__).with_name("files") / "features.cpp"
+FILES = tomli.loads((Path(__file__).parents[1] / "data/sycl_features.toml").read_text())
+LEAST = 40
+
+
+def test_each_feature_works(sycl_chain: Chain, tmp_path: Path) -> None:
+    """Kernels in a namespace without a name are no warning either: -Werror holds for both passes."""
+    icpx = (
+        str(sycl_chain.home / "bin/icpx"),
+        "-fsycl",
+        "-std=c++20",
+        "-Wall",
+        "-Werror",
+        str(SOURCE),
+        "-o",
+        "features",
+    )
+    made = subprocess.run(icpx, cwd=tmp_path, env=sycl_chain.env, check=False, capture_output=True, text=True)
+    assert (made.returncode, made.stderr) == (0, "")
+    done = subprocess.run(
+        str(tmp_path / "features"), env=sycl_chain.env, check=False, capture_output=True, text=True, timeout=900
+    )
+    said = dict(line.split(" ", 1) for line in done.stdout.splitlines())
+    assert said == dict.fromkeys(FILES, "ok"), done.stderr
+    assert len(said) > LEAST
