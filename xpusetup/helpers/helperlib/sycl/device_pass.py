@@ -15,6 +15,7 @@ from helperlib.sycl import depend, passes, refuse
 from helperlib.sycl.diagnose import clean_log
 from helperlib.sycl.header import kernel_names, kernel_places, map_file, map_header
 from helperlib.sycl.images import Image, Record
+from helperlib.sycl.rename import hide_types, rename_image, rename_text
 from helperlib.sycl.work import FailedError
 
 if TYPE_CHECKING:
@@ -57,7 +58,15 @@ def pass_device(work: Work, source: Input, notes: depend.Notes) -> tuple[str, Re
     if trouble:
         raise FailedError(1, f"{source.word}: {trouble}")
     work.header.write_text(map_header(header, work.maps), encoding="utf-8")
-    return said, record
+    return said, with_suffix(work, record, kernel_names(header)) if work.call.suffix else record
+
+
+def with_suffix(work: Work, record: Record, kernels: list[str]) -> Record:
+    """Give the images, header and footer names of this library's own for the kernels."""
+    for path in (work.header, work.footer):
+        text = hide_types(path.read_text(encoding="utf-8"))
+        path.write_text(rename_text(text, kernels, work.call.suffix), encoding="utf-8")
+    return record._replace(images=tuple(rename_image(each, kernels, work.call.suffix) for each in record.images))
 
 
 def unique_prefix(source: str, maps: Sequence[str]) -> str:

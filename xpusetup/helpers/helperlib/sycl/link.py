@@ -13,7 +13,7 @@ from helperlib.sycl import passes
 from helperlib.sycl.ahead import GEN, make_native
 from helperlib.sycl.compile import make_registration
 from helperlib.sycl.images import SECTION, Record, read_records
-from helperlib.sycl.refuse import find_undefined
+from helperlib.sycl.refuse import find_mixed, find_undefined
 from helperlib.sycl.work import FailedError, Work, run
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def link(work: Work, objects: dict[str, Path]) -> None:
         if call.sycl:
             records = read_images(draft)
             check_names(records)
-            undefined = "" if call.shared else find_undefined(records)
-            if undefined:
-                raise FailedError(1, undefined)
+            trouble = find_mixed(records) or ("" if call.shared else find_undefined(records))
+            if trouble:
+                raise FailedError(1, trouble)
 
 
 def _link_options(words: list[str]) -> list[str]:

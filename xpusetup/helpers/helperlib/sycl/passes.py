@@ -120,6 +120,7 @@ def host_command(call: Call, source: Input, home: Home, header: Path | None, giv
         command += ["-x", "c++" if call.sycl and language == "c" else language]
     if call.sycl:
         command += [*(("-include", str(header)) if header else ()), *_folders(home), *_quiet(command[0])]
+        command += ["-Wno-attributes"] if call.suffix else []  # of types that are seen further than their fields
     if call.host_compiler and call.sycl:
         return [*command, *call.host_options, given or source.word]
     return [

@@ -49,6 +49,7 @@ GROUPS: tuple[Group, ...] = (
         (
             Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
             Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
+            Word(r"--xpusetup-kernel-suffix=\w+", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
             Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
