@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 ahead: Any = importlib.import_module("helperlib.sycl.ahead")
 call: Any = importlib.import_module("helperlib.sycl.call")
+homes: Any = importlib.import_module("helperlib.sycl.home")
 passes: Any = importlib.import_module("helperlib.sycl.passes")
 REFUSED = {"-fsycl-fp64-conv-emu"}
 """What upstream passes only where a probe said yes."""
@@ -83,6 +84,18 @@ def test_float_division_as_precise_as_asked_is_told_to_both_compilers_of_a_gpu()
     assert passes.image_options(told) == "-foffload-fp32-prec-div -foffload-fp32-prec-sqrt"
     assert passes.native_options(told) == ["-ze-fp32-correctly-rounded-divide-sqrt"]
     assert passes.image_options(call.parse_call("icpx", ["-fsycl", "-fno-offload-fp32-prec-div", "a.o"])) == ""
+
+
+@pytest.mark.e2e  # g++ is asked for its version
+def test_what_is_linked_with_the_preview_is_compiled_for_it(tmp_path: Path) -> None:
+    """Else layouts of host code and library would differ in silence, whoever names the host compiler."""
+    (tmp_path / "a.cpp").touch()
+    home = homes.Home(tmp_path, "2026.1.2", tmp_path / "jit", {})
+    for more in ([], ["-fsycl-host-compiler=g++", "-fsycl-host-compiler-options=-O2"]):
+        told = call.parse_call("icpx", ["-fsycl", "-fpreview-breaking-changes", "-c", str(tmp_path / "a.cpp"), *more])
+        command = passes.host_command(told, told.sources[0], home, None)
+        assert "-D__INTEL_PREVIEW_BREAKING_CHANGES" in command
+        assert "-D__INTEL_PREVIEW_BREAKING_CHANGES" in passes.device_words(told, told.sources[0], home)
 
 
 def test_an_extension_of_pytorch_2_13_is_understood(tmp_path: Path) -> None:

@@ -103,6 +103,9 @@ with it and without it (intel-sycl-rt 2026.0.0 and 2026.2.0); a test repeats tha
   for each, intel-sycl-rt 2026.0.0 and 2026.2.0).
 - **Registers of a Data Center GPU Max**: icpx asks its run-time compiler to choose the large register file where that
   helps. Images made here do not ask.
+- **Ranges**: kernels assume that a launch has fewer than 2^31 work items, as icpx's do, unless
+  `-fno-sycl-id-queries-fit-in-int` says otherwise. A larger launch is not refused: the headers of 2026.0 and 2026.1
+  check that in host code of clang alone, those of 2026.2 nowhere.
 - **Warnings**: clang says once a source that it does not know a word for g++'s warnings alone; icpx does too.
 
 `CHECK_SYCL_FLAG` in `BuildFlags.cmake` of torch-xpu-ops compiles and links a program with a word:
