@@ -12,7 +12,7 @@ import tomli
 if TYPE_CHECKING:
     from e2e.sycl_chain import Chain
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("sycl-chain")]
 
 SOURCE = Path(__file__).with_name("files") / "features.cpp"
 FILES = tomli.loads((Path(__file__).parents[1] / "data/sycl_features.toml").read_text())

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from e2e.sycl_chain import Chain
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("sycl-chain")]
 
 call: Any = importlib.import_module("helperlib.sycl.call")
 homes: Any = importlib.import_module("helperlib.sycl.home")
