@@ -127,9 +127,17 @@ def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> Non
 
 
 def test_features_that_run(sycl: Sycl) -> None:
-    sycl.icpx("-fsycl", "features.cpp", "elsewhere.cpp", "thrice.cpp", "-o", "features")
+    joined = "-fsycl-allow-device-image-dependencies"
+    sycl.icpx("-fsycl", joined, "features.cpp", "elsewhere.cpp", "thrice.cpp", "-o", "features")
     found = sycl.run("./features")
     assert sorted(found) == sorted(["printed 42", "streamed 7", "counted 42, elsewhere 7", "called 42", "assembled 43"])
+
+
+def test_a_function_that_another_source_has_is_told_how_to_be_found(sycl: Sycl) -> None:
+    said = sycl.icpx("-fsycl", "-c", "features.cpp")
+    assert (
+        "warning: Undefined function _Z6thricei found in features.cpp; if another source has it, compile both" in said
+    )
 
 
 def test_an_assert_prints_and_aborts(sycl: Sycl) -> None:

@@ -85,12 +85,15 @@ def ask_device(work: Work, source: Input, words: Sequence[str], *, only_hash: bo
         sys.stderr.write(f" (device pass) {passes.show([str(work.home.jit), *words, source.word])}\n")
     answer = work.folder / "answer.json"
     answer.unlink(missing_ok=True)
-    code = subprocess.call(command, env={**passes.environment(), "TMPDIR": str(work.folder)})  # it leaves folders there
-    if code or not answer.is_file():
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-        why = "; that is what the kernel sends where memory is short" if code == -signal.SIGKILL else ""
-        raise FailedError(CRASHED, f"the device compiler {how}{why}: {source.word}")
+    env = {**passes.environment(), "TMPDIR": str(work.folder)}  # it leaves folders there
+    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, env=env)
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode or not answer.is_file():
+        how = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
+        why = "; that is what the kernel sends where memory is short" if done.returncode == -signal.SIGKILL else ""
+        raise FailedError(CRASHED, f"the device compiler {how}{why}: {source.word}\n{said}".rstrip())
     found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    found["log"] = f"{found.get('log', '')}{said}"
     return found
 
 

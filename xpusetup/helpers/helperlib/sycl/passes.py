@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from helperlib.sycl.call import Call, Input
     from helperlib.sycl.home import Home
 
-ALWAYS = ("-fno-sycl-unnamed-lambda", "-fsycl-allow-device-image-dependencies")
-"""g++ knows no names for kernels that have none, so each kernel needs one; functions of other sources (SYCL_EXTERNAL)
-are joined by the run time, which the second word prepares. It changes no byte of sources without any."""
+ALWAYS = ("-fno-sycl-unnamed-lambda",)
+"""g++ knows no names for kernels that have none, so each kernel needs one."""
 ATTRIBUTES = ("sycl", "intel")
 """The families of attributes that say something to the device pass alone."""
 NAMED_ATTRIBUTES = 12

@@ -126,6 +126,7 @@ GROUPS: tuple[Group, ...] = (
                 r"-fsycl-device-code-split(=.*)?|-fno-sycl-device-code-split|-f(no-)?sycl-dead-args-optimization",
                 "device",
             ),
+            Word(r"-f(no-)?sycl-allow-device-image-dependencies", "device"),
             Word(r"-Xclang", "device", 1),
             Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
             Word(
