@@ -318,6 +318,7 @@ def test_installers() -> None:
     kits = {(kit.kind, kit.preferred) for profile in all_shipped() for kit in toolkits_of(profile)}
     assert {kit for kit in kits if table.installer_of(*kit) is None} == {
         *(("oneapi", "2024.1"), ("dpclang", "6.2"), ("dpclang", "7.0"), ("dpclang", "7.1")),
+        *(("wheels", version) for version in ("2026.0.0", "2026.1.0", "2026.1.2")),
     }
 
 

@@ -74,7 +74,7 @@ DIFFERENCES = (
         "torch",
         ("inspect", "device_code"),
         False,
-        "icpx is not to be had: the one here leaves device code out, and the wheel must be known for that",
+        "the icpx of this test leaves device code out, and the wheel must be known for that",
     ),
     Difference(
         "triton",

@@ -242,8 +242,10 @@ def _rev(url: str, upstreams: Upstreams) -> str:
 
 def _lines(text: str) -> Iterator[str]:
     """Leave out the build requirements that the stand-ins have no use for."""
+    table = ""
     for line in text.splitlines(keepends=True):
-        pin = re.fullmatch(r'  "(.+==.+)",\n', line)
+        table = line.strip() if line.startswith("[") else table
+        pin = re.fullmatch(r'  "(.+==.+)",\n', line) if table == "[build_requirements]" else None
         if pin is None or Requirement(pin[1]).name in KEPT:
             yield line
 

@@ -67,13 +67,15 @@ def make_wheel_bundle_plan(profile: Profile, request: Request, plan: Plan, progr
 
 
 def bundled_pins(profile: Profile, plan: Plan) -> list[str]:
-    """Give the pins that a plan installs from wheels: build requirements, and run-time ones where it has them."""
-    runtime = profile.runtime_requirements
-    return [*profile.build_requirements.pins, *(runtime.pins if runtime and _has_runtime(plan) else [])]
+    """Give the pins that a plan takes from wheels: build requirements; where it has them, run time and tool chain."""
+    runtime, kit = profile.runtime_requirements, profile.toolkit
+    more = [*(runtime.pins if runtime and _has(plan, "runtime") else [])]
+    made = [pin for pin in (kit.pins if kit and _has(plan, "toolkit") else []) if pin not in more]
+    return [*profile.build_requirements.pins, *more, *made]
 
 
-def _has_runtime(plan: Plan) -> bool:
-    return any(step.id == "runtime" for step in plan.steps)
+def _has(plan: Plan, name: str) -> bool:
+    return any(step.id == name for step in plan.steps)
 
 
 def bundled_parts(plan: Plan) -> list[str]:
@@ -87,13 +89,16 @@ def _make_wheels(context: Context, plan: Plan) -> Step:
     folder, pins = f"{GATHERED}/{WHEELS}", bundled_pins(context.profile, plan)
     names = (
         *(("build",) if context.profile.build_requirements.pins else ()),
-        *(("runtime",) if _has_runtime(plan) else ()),
+        *(("runtime",) if _has(plan, "runtime") else ()),
     )
-    fetch = context.helper("pinned_wheels.py", "download", *context.pinned(*names), "--into", folder)
+    wanted = (names, *((("toolkit",),) if _has(plan, "toolkit") else ()))  # pip takes one version of each at once
+    fetch = (
+        context.helper("pinned_wheels.py", "download", *context.pinned(*each), "--into", folder) for each in wanted
+    )
     return Step(
         id="bundle.wheels",
         title=f"wheels of {len(pins)} pinned requirements",
-        run=(("rm", "-rf", folder), fetch),
+        run=(("rm", "-rf", folder), *fetch),
         needs=("network",),
         after=("requirements",),
         locks=("venv",),

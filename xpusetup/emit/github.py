@@ -168,7 +168,7 @@ def render_keys(plan: Plan) -> str:
 def _workflow(cells: Sequence[Cell], runners: Runners) -> str:
     """Give the workflow. Another compiler builds anew, and what it built has to be kept under a name of its own."""
     hosted = runners.label == HOSTED
-    kits = (kit.compiler for cell in cells if (kit := cell.plan.target.toolkit))
+    kits = (kit.compiler for cell in cells if (kit := cell.plan.target.toolkit) and not kit.made)
     return render_template(
         "github/workflow.yml",
         folder=FOLDER,

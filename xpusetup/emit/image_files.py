@@ -154,7 +154,7 @@ def render_around(image: Image) -> dict[str, str]:
     """Give all that an image's recipe copies, but for the helpers and the resolved profile."""
     found = {**render_scripts(image.plan), **_system(image), "entry.sh": render_entry(image)}
     target = image.plan.target
-    if target.toolkit:
+    if target.toolkit and not target.toolkit.made:
         toolkit = render_activation(target.toolkit)
         found["toolkit.sh"] = render_template("image/toolkit.sh", toolkit=toolkit, cc=target.cc, cxx=target.cxx)
     return found

@@ -36,7 +36,14 @@ def usable_toolkits(wanted: ToolkitWanted, facts: Facts) -> list[ToolkitSeen]:
 
 def find_others(profile: Profile, facts: Facts) -> list[ToolkitWanted]:
     """Give what else a profile can be compiled with that is here, or that this distribution has as packages."""
-    return [kit for kit in profile.other_toolkits if usable_toolkits(kit, facts) or _packages(kit, facts)]
+    fits = runs_wheels(facts)
+    others = (kit for kit in profile.other_toolkits if fits or kit.kind != "wheels")
+    return [kit for kit in others if usable_toolkits(kit, facts) or _packages(kit, facts)]
+
+
+def runs_wheels(facts: Facts) -> bool:
+    """Say whether Intel's compiler runs on this processor; its wheels are for x86_64 alone."""
+    return facts.system is None or facts.system.machine == "x86_64"
 
 
 def say_others(profile: Profile, facts: Facts) -> str:
@@ -49,9 +56,10 @@ def _packages(kit: ToolkitWanted, facts: Facts) -> list[str]:
 
 
 def _say_other(kit: ToolkitWanted, facts: Facts) -> str:
+    if kit.kind == "wheels":  # what it gives up is said where it is asked for: it can be had on each machine
+        return f" {begin(kit.title)} needs no oneAPI (--toolkit {kit.called}; {kit.confidence})."
     here, packages = usable_toolkits(kit, facts), _packages(kit, facts)
     where = f"is here: {here[0].compiler}" if here else f"is in its own archive: {' '.join(packages)}"
-    where = "needs no oneAPI: a step makes it" if kit.kind == "wheels" else where
     version = here[0].version if here else kit.preferred
     lost = f"; it gives up {kit.gives_up}" if kit.gives_up else ""
     return f" {begin(kit.product.title)} {version} {where} (--toolkit {kit.called}{lost})."

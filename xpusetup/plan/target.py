@@ -12,7 +12,7 @@ from xpusetup.config.devices import make_modes
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.facts import ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
-from xpusetup.machine.toolkits import needs_ocloc, usable_toolkits
+from xpusetup.machine.toolkits import needs_ocloc, runs_wheels, usable_toolkits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,6 +106,8 @@ def used_devices(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Pro
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:
+    if wanted.kind == "wheels" and not runs_wheels(facts):
+        raise NotReadyError("Intel's wheels have a compiler for x86_64 alone", fix="build on a machine of that kind")
     seen = next(iter(usable_toolkits(wanted, facts)), None) or _assume(wanted, settings)
     provider = _provider(wanted, seen, settings)
     return Toolkit(

@@ -105,7 +105,7 @@ def toolkit_tasks(
 ) -> Iterator[Task | Note]:
     """Give the toolkit of a profile, where none is here that it accepts; and what else it can be compiled with."""
     wanted = profile.toolkit
-    if profile.arch and profile.arch.none and needs_ocloc(wanted, facts):
+    if profile.arch and not _compiles_ahead(profile) and needs_ocloc(wanted, facts):
         yield Note(id="setup.ocloc", title="ocloc, where --arch LIST is wanted", say=OCLOC, source=OCLOC_SOURCE)
     if wanted is None or usable_toolkits(wanted, facts):
         return
@@ -281,9 +281,7 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
     ocloc = place.facts.toolkits.ocloc if place.facts.toolkits else None
-    kit = place.profile.toolkit
-    aot = place.profile.arch is not None and not (kit and kit.kind == "wheels" and place.profile.arch.none)
-    wants_ocloc = place.goal == "build" and ocloc is None and aot
+    wants_ocloc = place.goal == "build" and ocloc is None and _compiles_ahead(place.profile)
     servers = [card for card in place.cards if card.platform and card.platform.line == "data-center"]
     wants_kernel_driver = any(card.gpu.driver is None for card in servers)
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:
@@ -299,8 +297,16 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     if wants_driver or wants_kernel_driver:
         yield from _kernel_driver(place, packages)
     if wants_driver or wants_ocloc:
-        names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
+        ahead = _compiles_ahead(place.profile)
+        build = [name for name in packages.build if ahead or name != "intel-ocloc"] if place.goal == "build" else []
+        names = [*(packages.packages if wants_driver else []), *build]
         yield _task("driver", title, install_argv(place.manager, names))
+
+
+def _compiles_ahead(profile: Profile) -> bool:
+    """Say whether code for GPUs is compiled unless that is left out; of wheels it is compiled where it is asked for."""
+    kit = profile.toolkit
+    return profile.arch is not None and not (kit and kit.kind == "wheels" and profile.arch.none)
 
 
 def _line(place: Place) -> Line:

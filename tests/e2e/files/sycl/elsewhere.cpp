@@ -2,7 +2,6 @@
 #include <sycl/sycl.hpp>
 namespace oneapi = sycl::ext::oneapi::experimental;
 static oneapi::device_global<int> counter;
-SYCL_EXTERNAL int thrice(int value) { return 3 * value; }
 class CountsElsewhere;
 int count_elsewhere(sycl::queue &queue) {
   int *value = sycl::malloc_shared<int>(1, queue);

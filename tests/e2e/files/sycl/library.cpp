@@ -1,7 +1,7 @@
 // A library that is opened and closed; two of them have different kernels of one name.
 #include <sycl/sycl.hpp>
 class Add;
-extern "C" int add(int value) {
+extern "C" __attribute__((visibility("default"))) int add(int value) {
   sycl::queue queue;
   int *here = sycl::malloc_shared<int>(1, queue);
   *here = value;

@@ -12,8 +12,8 @@ from helperlib.sycl import compile as compiling
 from helperlib.sycl import link as linking
 from helperlib.sycl import passes
 from helperlib.sycl.call import Call, CallError, parse_call
-from helperlib.sycl.compile import FailedError, Work
 from helperlib.sycl.home import HomeError, read_home
+from helperlib.sycl.work import FailedError, Work
 
 if TYPE_CHECKING:
     from types import FrameType

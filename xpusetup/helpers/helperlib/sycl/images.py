@@ -24,6 +24,7 @@ SECTION = ".sycl_images"
 MAGIC = b"XPUSYCL1"
 ALIGNED = 16
 HEADER = 24
+NO_STACK = '.section .note.GNU-stack,"",@progbits'
 MOST = 65535
 """Images that a descriptor can count."""
 KIND, SPIRV, NATIVE = 4, 2, 1
@@ -90,7 +91,10 @@ def make_assembly(record: Record, file: Path, starts: list[int], descriptor: int
     """Give the assembly that holds a record, which lies in a file, and registers its images when it is loaded.
 
     The functions that register stand in `.init_array` and `.fini_array`, which linkers keep with --gc-sections.
+    Without images there is nothing to register, and nothing is asked of the run time.
     """
+    if not record.images:
+        return f"{NO_STACK}\n"
     texts = _Texts()
     tables: list[str] = []
     rows = [
@@ -116,7 +120,7 @@ def make_assembly(record: Record, file: Path, starts: list[int], descriptor: int
         ".Lnothing: .byte 0",
         *(f".Ltarget_{name}: .asciz {_quoted(name)}" for name in FORMATS),
         *texts.lines,
-        '.section .note.GNU-stack,"",@progbits',
+        NO_STACK,
     ]
     return "\n".join(lines) + "\n"
 

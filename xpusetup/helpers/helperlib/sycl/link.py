@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,11 @@ from typing import TYPE_CHECKING
 from helperlib.elf.file import Elf, NotElfError
 from helperlib.output import whole
 from helperlib.sycl import passes
-from helperlib.sycl.compile import FailedError, Work, make_registration, run
+from helperlib.sycl.ahead import GEN, make_native
+from helperlib.sycl.compile import make_registration
 from helperlib.sycl.images import SECTION, Record, read_records
-from helperlib.sycl.refuse import find_undefined
+from helperlib.sycl.refuse import find_mixed, find_undefined
+from helperlib.sycl.work import FailedError, Work, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,15 +28,18 @@ def link(work: Work, objects: dict[str, Path]) -> None:
     call = work.call
     out = Path(call.out or "a.out")
     words = [str(objects.get(each.word, each.word)) for each in call.inputs]
+    if call.sycl and GEN in call.targets:
+        read = [record for word in words if not word.startswith("-") for record in read_images(Path(word))]
+        words.append(str(make_registration(work, make_native(work, read))))
     with whole(out) as draft:
         command = [passes.host_driver(call), *_link_options(call.both), *call.host, "-o", str(draft), *words]
         sys.stderr.write(run(work, [*command, *_runtime(work)]))
         if call.sycl:
             records = read_images(draft)
             check_names(records)
-            undefined = "" if call.shared else find_undefined(records)
-            if undefined:
-                raise FailedError(1, undefined)
+            trouble = find_mixed(records) or ("" if call.shared else find_undefined(records))
+            if trouble:
+                raise FailedError(1, trouble)
 
 
 def _link_options(words: list[str]) -> list[str]:
@@ -54,9 +60,9 @@ def link_device(work: Work) -> None:
     names = [Path(each.word) for each in work.call.inputs if not each.word.startswith("-")]
     records = [record for name in names for record in read_images(name)]
     check_names(records)
+    record = make_native(work, records) if GEN in work.call.targets else Record("device link", ())
     with whole(Path(work.call.out or "a.out")) as draft:
-        made = make_registration(work, Record("device link", ()))
-        draft.write_bytes(made.read_bytes())
+        shutil.copyfile(make_registration(work, record), draft)
 
 
 def read_images(path: Path) -> list[Record]:
@@ -65,16 +71,21 @@ def read_images(path: Path) -> list[Record]:
         data = path.read_bytes()
     except OSError as error:
         raise FailedError(1, f"no such file or directory: '{path}'") from error
-    found = []
-    for member in _members(data):
-        try:
-            sections = Elf(member).sections()
-        except NotElfError:
-            continue
-        for each in sections:
-            if each.name == SECTION:
-                found += list(read_records(member[each.offset : each.offset + each.size]))
-    return found
+    return [record for member in _members(data) for record in _read_member(path, member)]
+
+
+def _read_member(path: Path, member: bytes) -> list[Record]:
+    """Give the images of an ELF file; anything else has none."""
+    try:
+        sections = Elf(member).sections()
+    except NotElfError:
+        return []
+    try:
+        held = [member[each.offset : each.offset + each.size] for each in sections if each.name == SECTION]
+        return [record for data in held for record in read_records(data)]
+    except (ValueError, LookupError, TypeError) as error:
+        why = f"'{path}' has device images in a form that this driver does not know; compile it anew"
+        raise FailedError(1, why) from error
 
 
 def _members(data: bytes) -> Iterator[bytes]:

@@ -65,3 +65,21 @@ def find_undefined(records: Sequence[Record]) -> str:
             if lacking:
                 return f"undefined in device code: {', '.join(sorted(lacking))} (asked for in {record.source})"
     return ""
+
+
+def find_mixed(records: Sequence[Record]) -> str:
+    """Say which source gives a function to others and has device globals; empty where there is none.
+
+    The run time links such an image to those that ask for it, and then launches its own kernels with globals that
+    nobody set: a program crashes (intel-sycl-rt 2026.1.0 and 2026.1.2).
+    """
+    images = [(record.source, image.properties) for record in records for image in record.images]
+    wanted = {name for _, held in images for name in held.get("SYCL/imported symbols", {})}
+    for source, held in images:
+        given = wanted & set(held.get("SYCL/exported symbols", {}))
+        if given and "SYCL/device globals" in held:
+            names = ", ".join(sorted(given))
+            return (
+                f"{source} has device globals, and functions for kernels of others ({names}): part them in two sources"
+            )
+    return ""

@@ -5,6 +5,7 @@ the number of bits and the GPU's version (64.12.60.7) or its family (64.bmg), or
 that version in a note.
 Newer builds compress each image with zstd, which Python reads from 3.14 on; before, the program zstd does. The newest
 linker keeps all images in one section of another name, behind texts. An archive may hold SPIR-V for all other GPUs.
+The driver of a tool chain of wheels has a section of its own (helperlib/sycl/images.py).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import subprocess
 from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
+
+from helperlib.sycl.images import SECTION, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -144,6 +147,11 @@ def read_targets(elf: Elf) -> Targets:
     found: set[str] = set()
     count, trouble, generic = 0, "", False
     for section in elf.sections():
+        if section.name == SECTION:
+            native, other = _read_own(bytes(elf.data[section.offset : section.offset + section.size]))
+            found.update(version for data in native for version in read_versions(data))
+            count, generic = count + len(native), generic or other
+            continue
         if not section.name.endswith((AHEAD, TOGETHER)):
             generic = generic or (section.name.startswith(BUNDLE) and "spir64" in section.name)
             continue
@@ -156,6 +164,12 @@ def read_targets(elf: Elf) -> Targets:
             trouble = trouble or why
             generic = generic or any(mark in image for mark in GENERIC)
     return Targets(frozenset(found), count, trouble, generic)
+
+
+def _read_own(data: bytes) -> tuple[list[bytes], bool]:
+    """Give the machine code that our own driver put there, and whether there is SPIR-V too."""
+    images = [image for record in read_records(data) for image in record.images]
+    return [each.data for each in images if each.target == AHEAD], any(each.target != AHEAD for each in images)
 
 
 def _starts(elf: Elf, start: int, end: int) -> list[int]:
