@@ -314,7 +314,7 @@ def test_why_pip_did_not_install_torch_is_why_it_does_not_import(tmp_path: Path)
     pip = "ERROR: Could not find a version that satisfies the requirement torch (from versions: none)\n"
     data = judge(tmp_path, f"$ pip install torch\n{pip}$ python t.py\nModuleNotFoundError: No module named 'torch'\n")
     (finding,) = [each for each in data.findings if each.id == "torch.import"]
-    assert finding.why.startswith("That index has no torch for this Python")
+    assert finding.why.startswith("The index has no version of that package for this Python")
     assert [each.id for each in data.pasted.causes] == ["pip.no_match"]
 
 

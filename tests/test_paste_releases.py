@@ -220,10 +220,3 @@ def test_graphics_that_a_report_names_are_not_those_of_another_machine(name: str
     hardware = read(f"{text}On an A770 box the same script is ok.\n").hardware
     assert hardware is not None
     assert [gpu.device for gpu in hardware.gpus] == [device]
-
-
-def test_the_firmware_file_is_named_whole(tmp_path: Path) -> None:
-    file = tmp_path / "post.txt"
-    lines = ("GuC firmware i915/tgl_guc_70.1.1.bin: fetch failed with error -2", "GuC initialization failed -8")
-    file.write_text("$ dmesg\n" + "".join(f"[    3.1] i915 0000:00:02.0: {line}\n" for line in lines))
-    assert any("(tgl_guc_70.1.1.bin)" in each.cause for each in read_paste([str(file)]).causes)

@@ -257,20 +257,6 @@ def test_a_release_that_runs_already_is_not_advised() -> None:
     assert "i915.force_probe=4908" in said
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        "[vf#0:0 @ 0x5] Error while filtering: Input/output error",
-        "Failed to set value 'vaapi=va:,driver=iHD' for option 'init_hw_device': Input/output error",
-        "[h264_qsv @ 0x5] Error initializing the encoder: Input/output error",
-    ],
-)
-def test_an_error_of_video_is_none_of_a_disk(error: str, tmp_path: Path) -> None:
-    pasted = look(f"Arc A380, ffmpeg fails\n{error}\n", tmp_path).pasted
-    assert pasted is not None
-    assert "sys.io" not in [each.id for each in pasted.causes]
-
-
 DPCTL = (
     ">>> dpctl.get_devices()\n[<dpctl.SyclDevice [backend_type.opencl, device_type.cpu,  Intel(R) X] at 0x7f1>,\n"
     " <dpctl.SyclDevice [backend_type.level_zero, device_type.gpu,  Intel(R) Arc(TM) A770 Graphics] at 0x7f2>]\n"

@@ -847,6 +847,24 @@ ENVIRONMENTS: list[Case] = [
         "",
         "fail: torchvision 0.23.0+xpu beside torch 2.14.1+xpu",
     ),
+    (
+        "torch.companions",
+        torch(version="2.15.0+xpu", distributions={"torchvision": "0.29.2+xpu"}),
+        "",
+        "ok: torchvision",
+    ),
+    (
+        "torch.companions",
+        torch(version="2.10.0+xpu", distributions={"torchaudio": "2.11.0+xpu"}, report=None),
+        "",
+        "fail: torchaudio 2.11.0+xpu beside torch 2.10.0+xpu",
+    ),
+    (
+        "torch.companions",
+        torch(distributions={"torchaudio": "2.12.0+xpu"}, asked={"torchaudio": ">=2.15"}, report=None),
+        "",
+        "fail: torchaudio 2.12.0+xpu beside torch 2.14.1+xpu",
+    ),
     ("torch.older_than_gpu", {}, "", ""),
     (
         "torch.older_than_gpu",

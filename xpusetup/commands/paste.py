@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
-from xpusetup.commands.explain import AMBIGUOUS, known_signatures
+from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
@@ -35,22 +34,23 @@ if TYPE_CHECKING:
     from xpusetup.machine.known_bad import KnownBad
 
 
-DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
+AMBIGUOUS = (
+    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
+    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
+    *("ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "xpum.init"),
+    *("import.load_failed", "rt.cuda_code"),
+)
+"""Causes that only say that it fails: the message has many, and it does not tell which."""
+DECIDES = {"rt.cuda_code": "torch.build"}
 """Of these: where this part was told, they say why."""
-DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")
+DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
 OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 """Failures below torch, for which it has no device."""
-OF_NODES = ("kmd.", "perm.", "container.no_device", "fw.", "vm.", "umd.video", "hw.intel_gpu_present")
-"""Causes for which no driver of video opens the GPU either."""
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
 """Why pip did not install torch."""
-LOOKING = re.compile(
-    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi|dkms)\b"
-)
-"""Programs that only look: that one is not there is no cause."""
-OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
+OF_PROGRAMS = ("py.arguments",)
 """What is amiss in a program, where torch has a device."""
 IN_WINDOWS = {
     "lspci -nnk": "wmic path win32_VideoController get name,driverversion,status",
@@ -244,8 +244,6 @@ def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
         return True
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
-    if cause.id == "va.init" and any(each.level == "fail" and each.id.startswith(OF_NODES) for each in findings):
-        return True
     if cause.id in JUDGED and amiss & set(BARRED):
         return True
     return cause.id in JUDGED and any(each.id == cause.id and each.level != "skip" for each in findings)
@@ -261,8 +259,7 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
     causes = (each for each in found.describe(families=families).causes if not each.caused_by)
-    meant = (each for each in causes if not is_of_video(each.id, each.text))
-    return tuple(each for each in meant if each.id != "sys.no_command" or not LOOKING.search(each.text))
+    return tuple(each for each in causes if not is_of_video(each.id, each.text))
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
