@@ -231,7 +231,7 @@ def test_a_bundle_holds_its_wheels() -> None:
 @pytest.mark.parametrize("form", ["slurm", "github"])
 def test_forms_say_what_machines_need(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xpusetup.commands.emit.probe_all", lambda *_: machine(toolkits=BARE))
-    options = {"from": "source", "label": "big", "gpu_label": "arc"} if form == "github" else {}
+    options: dict[str, Any] = {"from": "source", "label": "big", "gpu_label": "arc"} if form == "github" else {}
     place = Where(profile="torch-2.14", toolkit="wheels")
     options = {**options, "profiles": ["torch-2.14"]}
     made = KINDS[form].make(Order(places=(place,), request=Request(), options=options))
