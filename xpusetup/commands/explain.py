@@ -17,6 +17,7 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.explain.news import News, find_news, read_known
 from xpusetup.explain.scan import Watcher
+from xpusetup.machine.installs import keep_torch_all, moves_torch
 from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
@@ -148,6 +149,7 @@ def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lin
     chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
     found = explain_chunks(chunks, known_signatures(), known)
     told = _with_machine(found.describe(families=read_families()), found.log)
+    told = _keeping_torch(told, found.log)
     told = replace(told, causes=_for_a_build(told.causes, Path(log)))
     return complete_result(told, _situation(Path(log))), found.log
 
@@ -161,6 +163,20 @@ def _with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
     from xpusetup.commands.machine_of_log import with_machine  # noqa: PLC0415 - most logs tell their cause themselves
 
     return with_machine(told, log)
+
+
+def _keeping_torch(told: ExplainedLog, log: Lines) -> ExplainedLog:
+    """Let no command change the torch of which the log tells, where one that is advised may."""
+    if not any(moves_torch(line) for each in (*told.causes, *told.went_on) for line in each.commands):
+        return told
+    from xpusetup.commands.machine_of_log import torch_of  # noqa: PLC0415 - most logs need nothing of torch installed
+
+    torch = torch_of(log, told.first_error)
+
+    def keep(causes: list[Cause]) -> list[Cause]:
+        return [replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes]
+
+    return replace(told, causes=keep(told.causes), went_on=keep(told.went_on))
 
 
 def _known(told: ExplainedLog) -> list[KnownCombination]:

@@ -10,6 +10,7 @@ from xpusetup.commands.recommend import about_intel
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import SYMPTOMS, examine, root_causes
 from xpusetup.explain.explanation import Cause, LogLine
+from xpusetup.machine.companions import torch_there
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.probe import TOLD
 from xpusetup.machine.works import torch_works
@@ -25,6 +26,7 @@ from xpusetup.run.tables import (
     newest_that_fits,
     sayings,
     showings,
+    versions_beside,
 )
 from xpusetup.run.workspace import load_device
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Finding
     from xpusetup.explain.evidence import Lines
     from xpusetup.explain.explanation import ExplainedLog
+    from xpusetup.machine.companions import TorchThere
     from xpusetup.machine.facts import Facts
 
 
@@ -50,6 +53,12 @@ def with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
     if not failing:
         return told
     return replace(told, causes=[_cause(failing[0], error, log, facts), *told.causes])
+
+
+def torch_of(log: Lines, error: str) -> TorchThere | None:
+    """Give the torch of which a log tells; None where it tells of none."""
+    torch = _facts_of(log, error).torch
+    return torch_there(torch, versions_beside(torch.version or "") if torch else {})
 
 
 def _facts_of(log: Lines, error: str) -> Facts:

@@ -14,6 +14,8 @@ from xpusetup.base.model import Fix
 from xpusetup.commands.explain import AMBIGUOUS, known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.companions import torch_there
+from xpusetup.machine.installs import keep_torch_all
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
@@ -23,7 +25,7 @@ from xpusetup.paste.lines import MOST_TEXT
 from xpusetup.paste.media import is_of_video, opened_by_another
 from xpusetup.paste.prose import is_prose
 from xpusetup.paste.shown import REFUSED
-from xpusetup.run.tables import gpu_table, sayings, showings
+from xpusetup.run.tables import gpu_table, sayings, showings, versions_beside
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -261,7 +263,9 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
     causes = (each for each in found.describe(families=families).causes if not each.caused_by)
-    meant = (each for each in causes if not is_of_video(each.id, each.text))
+    torch = torch_there(facts.torch, versions_beside(facts.torch.version or "") if facts.torch else {})
+    kept = (replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes)
+    meant = (each for each in kept if not is_of_video(each.id, each.text))
     return tuple(each for each in meant if each.id != "sys.no_command" or not LOOKING.search(each.text))
 
 

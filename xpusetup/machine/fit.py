@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.model import Misfit
+from xpusetup.machine.companions import TorchThere, index_of, install_beside, version_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -218,22 +219,27 @@ def _told(verdict: Verdict) -> str:
     return f"{'was made for another torch' if verdict.of_torch else 'cannot be loaded here'}: {verdict.reason}"
 
 
-def mend_command(misfit: Misfit, python: str, torch: str, known: Mapping[str, str]) -> str:
+def mend_command(misfit: Misfit, python: str, torch: TorchThere) -> str:
     """Give the command that puts a misfit right: the version that belongs to that torch, else it has to go.
 
-    What is damaged comes anew. PyTorch's index has a folder for each local version.
+    What is damaged comes anew, from the index of its build. What CANN's script switches on is not missing.
     """
-    local = (misfit.version if misfit.damaged else torch).partition("+")[2]
-    wanted = instead_of(misfit.name, misfit.version, torch, known)
+    name, pip = canonicalize_name(misfit.name), f"{python} -m pip"
     if misfit.damaged:
-        wanted = f"--force-reinstall {misfit.name}=={misfit.version}"
-    if not wanted:
-        return f"{python} -m pip uninstall --yes {misfit.name}"
-    index = f" --index-url {INDEX}/{local}" if re.fullmatch(r"cpu|xpu|cu\d+|rocm[\d.]+", local) else ""
-    return f"{python} -m pip install --no-deps {wanted}{index}"
+        index = index_of(misfit.version.partition("+")[2])
+        line = f"{pip} install --no-deps --force-reinstall {misfit.name}=={misfit.version}"
+        return f"{line} --index-url {index}" if index else line
+    belongs = version_beside(name, torch)
+    if belongs and not SpecifierSet(f"=={belongs}").contains(misfit.version, prereleases=True):
+        return install_beside([name], torch, pip)[0]
+    if name == "torch-npu" and OF_CANN.search(misfit.reason):
+        return f"source {CANN_SCRIPT}"
+    return f"{pip} uninstall --yes {misfit.name}"
 
 
-INDEX = "https://download.pytorch.org/whl"
+OF_CANN = re.compile(r"needs (?!lib(?:torch|c10))lib\S+\.so\S*, which is found nowhere")
+"""What torch_npu lacks where nobody has switched CANN on: of others' libraries it has those of torch and CANN alone."""
+CANN_SCRIPT = "/usr/local/Ascend/ascend-toolkit/set_env.sh"
 
 
 def binding(wheel: InspectedFit) -> Binding:
@@ -467,9 +473,7 @@ def _instead(wheel: InspectedFit, target: Target) -> str | None:
 
 
 def instead_of(name: str, version: str, torch: str, known: Mapping[str, str]) -> str:
-    """Give the requirement of the version that belongs to a torch, of the same build as that; empty: not known."""
-    belongs = known.get(re.sub(r"[-_.]+", "-", name).lower(), "").partition("+")[0]
-    local = torch.partition("+")[2]
-    if not belongs or version == f"{belongs}{f'+{local}' if local else ''}":
-        return ""
-    return f"{name}=={belongs}{f'+{local}' if local else ''}"
+    """Give the requirement of the version that belongs to a torch, of the build that goes with it; empty: not known."""
+    name = canonicalize_name(name)
+    belongs = version_beside(name, TorchThere(torch, known)) if name in known else ""
+    return f"{name}=={belongs}" if belongs not in ("", version) else ""
