@@ -246,7 +246,7 @@ class Web:
         self.url = f"http://127.0.0.1:{self.server.server_port}"
         more = {"UV_CACHE_DIR": str(folder / "cache"), "PATH": f"{uv}:{os.environ['PATH']}"}
         more |= {"UV_DEFAULT_INDEX": f"{self.url}/simple", "PIP_INDEX_URL": f"{self.url}/simple"}
-        self.env = caller(folder / "home", PIP_CONFIG_FILE=os.devnull, **more)
+        self.env = caller(folder / "home", **more)
 
     def _add(self, index: Path, what: str, requires: list[str]) -> None:
         name, _, version = what.partition("==")
@@ -254,7 +254,8 @@ class Web:
         wheel = pack_wheel(index / name, name, version, files, requires)
         if version == "3.0.4":  # torch's index has it for a Python that is not this one
             wheel.rename(wheel.with_name(wheel.name.replace("py3-none-any", "cp399-cp399-linux_x86_64")))
-        links = "".join(f'<a href="{quote(each.name)}">{each.name}</a>\n' for each in sorted(index.glob(f"{name}/*.whl")))
+        names = sorted(each.name for each in index.glob(f"{name}/*.whl"))
+        links = "".join(f'<a href="{quote(each)}">{each}</a>\n' for each in names)
         (index / name / "index.html").write_text(f"<html><body>{links}</body></html>")
 
     def run(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -293,6 +294,7 @@ def web(uv: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     found = Web(tmp_path_factory.mktemp("web"), uv)
     yield found
     found.server.shutdown()
+    found.server.server_close()
 
 
 OF_XPU = {"torch": "2.10.0+xpu", "triton-xpu": "3.6.0"}
@@ -308,7 +310,7 @@ def test_what_has_no_local_version_comes_from_the_index_of_torch_too(web: Web) -
 
 
 def test_a_companion_that_comes_later_is_of_this_torch(web: Web) -> None:
-    """The torchaudio of the package index is for CUDA and requires no torch; that of torch's newest is of another torch."""
+    """The torchaudio of the package index is for CUDA and requires no torch; the newest for XPU is of another one."""
     place = web.project("later", '"torch"')
     web.adopt(place)
     web.made(place, "uv", "add", "torchaudio", "torchvision", "torchcodec")
@@ -333,13 +335,14 @@ def test_an_index_of_torch_that_is_asked_for_all_is_told_of(web: Web, name: str)
     index = f'[[tool.uv.index]]\n{name}url = "{web.url}/whl/xpu"\n'
     more = f'[tool.uv]\nindex-strategy = "unsafe-best-match"\n\n{index}'
     place = web.project(f"open{len(name)}", '"torch", "app"', more)
-    below, strategy = web.adopt(place)
     failed = web.run("uv", "sync", cwd=place)
     assert "markupsafe" in failed.stderr, failed
+    below, strategy, again, *_ = web.adopt(place)
     told = place / "pyproject.toml"
     told.write_text(told.read_text().replace(index, f"{index}{below.partition(chr(10))[2]}\n"))
     line = strategy.removeprefix("take out ").partition(":")[0]
     assert line in told.read_text()
     told.write_text(told.read_text().replace(f"{line}\n", ""))
+    web.made(place, *again.splitlines()[1].split())
     web.made(place, "uv", "sync")
     assert web.there(place) == {**OF_XPU, "app": "1.0", "markupsafe": "3.0.3"}

@@ -44,11 +44,19 @@ def find_refused(text: str, keeping: Keeping) -> list[str]:
     return [each for each in uv.get("constraint-dependencies", ()) if keeping.refuses(each)]
 
 
-def find_open(text: str) -> Iterator[str]:
+def find_taken(lock: str, urls: Collection[str]) -> list[str]:
+    """Give what a lock has from an index, without torch and its companions."""
+    found = re.findall(
+        r'^name = "([^"]+)"\r?\nversion = "[^"]+"\r?\nsource = \{ registry = "([^"]+)" \}', lock, re.MULTILINE
+    )
+    return sorted(name for name, url in found if url.rstrip("/") in urls and name not in FAMILY)
+
+
+def find_open(text: str, lock: str, relock: str) -> Iterator[str]:
     """Give what has to be changed where torch's index is asked for every package, each with the lines to write.
 
     uv takes all that an index has from there, if it is named before the package index; torch's holds few versions of
-    what torch requires, often not for each Python.
+    what torch requires, often not for each Python. What a lock has from there stays until it is asked for anew.
     """
     uv = _parse(text).unwrap().get("tool", {}).get("uv", {})
     sources = (each for name, each in uv.get("sources", {}).items() if canonicalize_name(name) in FAMILY)
@@ -69,6 +77,12 @@ def find_open(text: str) -> Iterator[str]:
     strategy = uv.get("index-strategy", "first-index")
     if open_ones and strategy != "first-index":
         yield f'take out index-strategy = "{strategy}": with it any index may bring any package'
+    taken = find_taken(
+        lock, {each.get("url", "").rstrip("/") if isinstance(each, dict) else each for each in open_ones}
+    )
+    if taken:
+        words = " ".join((relock, *(f"--upgrade-package {each}" for each in taken)))
+        yield f"then, for what uv.lock has from there:\n{words}"
 
 
 def _listed(value: Any) -> list[str]:

@@ -128,7 +128,7 @@ def look(folder: str, where: Where) -> Adoption:
     notes = [
         *_notes(keeping, own, environment),
         *_refusals(texts, keeping),
-        *uv.find_open((_text(place / PROJECT, before) or "").removeprefix(BOM)),
+        *_open_indexes(place, before),
         *_unheeded(place, own or environment, keeping),
     ]
     return _adoption(place, {**before, **texts}, record, told, notes, _line(where, place))
@@ -351,6 +351,13 @@ def _refusals(texts: dict[Path, str], keeping: Keeping) -> list[str]:
         for path, does, tool, refused in found
         if refused
     ]
+
+
+def _open_indexes(place: Path, before: dict[Path, str | None]) -> Iterator[str]:
+    """Say which index of torch is asked for every package, with what to write so that it is not."""
+    text = (_text(place / PROJECT, before) or "").removeprefix(BOM)
+    relock = f"uv lock --project {shlex.quote(str(place))}"
+    return uv.find_open(text, files.read_text(place / LOCK) or "", relock)
 
 
 def _unheeded(place: Path, environment: Path, keeping: Keeping) -> Iterator[str]:
