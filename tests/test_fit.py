@@ -441,6 +441,27 @@ def test_what_is_damaged_comes_anew() -> None:
     )
 
 
+def test_a_wheel_without_files_fits_as_what_it_requires_does() -> None:
+    plain = replace(WHEEL, compiled=0, libraries=[], requires=["torchcodec-xpu"])
+    found = judge_fit(replace(plain, files=0), TARGET)
+    assert (found.answer, "torchcodec-xpu" in found.reason) == ("unknown", True)
+    assert judge_fit(plain, TARGET).answer == "fits"
+
+
+@pytest.mark.parametrize(
+    ("version", "reason", "command"),
+    [
+        ("2.13.0", "libtorch_npu.so needs libhccl.so, which is found nowhere", "source /usr/local/Ascend"),
+        ("2.13.0", "libtorch_npu.so needs libtorch_cuda.so, which is found nowhere", "python -m pip uninstall"),
+        ("2.14.0", "libtorch_npu.so needs libhccl.so, which is found nowhere", "python -m pip install"),
+    ],
+)
+def test_what_a_script_of_cann_switches_on_is_not_missing(version: str, reason: str, command: str) -> None:
+    told = mend_command(Misfit("torch_npu", version, reason), "python", TorchThere("2.13.0+cpu"))
+    assert told.startswith(command)
+    assert ("torch-npu==2.13.0.*" in told) == (version == "2.14.0")
+
+
 def test_what_would_fit() -> None:
     assert judged(library(problem())).instead == "torchvision==0.28.0+cpu"
     assert judged(library(problem()), target=replace(TARGET, known={})).instead == "torch==2.10.0"

@@ -48,7 +48,7 @@ XPU = TorchThere("2.13.0+xpu", {"triton-xpu": "3.7.2"}, for_xpu=True)
 CPU = TorchThere("2.13.0+cpu")
 VENDOR = TorchThere("2.11.0a0+git009b5f6")
 TORCHES = (XPU, CPU, VENDOR)
-THERE = {
+THERE: dict[str, dict[str, list[str]]] = {
     XPU.version: {"torch==2.13.0+xpu": ["triton-xpu==3.7.2"], "triton-xpu==3.7.2": []},
     CPU.version: {"torch==2.13.0+cpu": []},
     VENDOR.version: {
@@ -107,7 +107,7 @@ class Indexes:
             value = " ".join(option[1:]) or value
             if name in AS_IT_IS:
                 options.append(AS_IT_IS[name])
-            elif name in INDEXES:
+            elif name in INDEXES and value.startswith(INDEX):
                 options += [INDEXES[name], value.replace(INDEX, f"file://{self.folder}/whl")]
             elif name == "--torch-backend":
                 options += ["--extra-index-url", f"file://{self.folder}/whl/{value}"]
@@ -201,8 +201,15 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> Indexes:
     return Indexes(tmp_path_factory.mktemp("indexes"))
 
 
+PLAIN = ("pip install torchvision", "pip install torchaudio", "pip install --force-reinstall torch")
+"""Commands as people give them, each of which does harm."""
+
+
 @pytest.mark.parametrize("torch", TORCHES, ids=lambda each: each.version)
 def test_no_command_that_is_advised_harms_a_torch(torch: TorchThere, indexes: Indexes) -> None:
-    kept = installs(line for command in advised() for line in keep_torch(command, torch))
-    told = {line: harm(torch, line, found) for line, (_, found) in indexes.ask(torch, kept).items()}
-    assert {line: each for line, each in told.items() if each} == {}
+    kept = installs(line for command in (*dict.fromkeys(advised()), *PLAIN) for line in keep_torch(command, torch))
+    answers = indexes.ask(torch, [*kept, *PLAIN])
+    told = {line: harm(torch, line, found) for line, (_, found) in answers.items()}
+    assert {line for line, each in told.items() if each} == set(PLAIN), told
+    beside = [line for line, (code, _) in answers.items() if "--no-deps" in line and code]
+    assert beside == []

@@ -59,7 +59,7 @@ class Adopted:
 
     `beside`: companions of torch that are not there, in the version and from the index in which one may come.
 
-    The second line of one of the `notes` is the command that it tells of.
+    The further lines of one of the `notes` are the command that it tells of, or what to write.
     `written`: the files are as the diffs say; `undone`: it was taken back. `apply` is the command that writes it.
     """
 

@@ -77,7 +77,10 @@ class DeviceCode:
 
 @dataclass(frozen=True, kw_only=True)
 class InspectedFit:
-    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners."""
+    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners.
+
+    `files`: how many it has beside its metadata.
+    """
 
     file: str
     name: str
@@ -91,6 +94,7 @@ class InspectedFit:
     overwrites: dict[str, int]
     device: DeviceCode
     broken: str
+    files: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -434,6 +438,9 @@ def _file(path: str) -> str:
 
 def _well(wheel: InspectedFit) -> Verdict:
     bound = binding(wheel)
+    if not wheel.compiled and not wheel.files:
+        named = ", ".join(wheel.requires) or "nothing"
+        return Verdict("unknown", f"nothing is in it: what it requires has to fit ({named})")
     if not wheel.compiled:
         return Verdict("fits", "it is Python alone")
     if bound == "none":
