@@ -53,6 +53,7 @@ def test_beside_a_torch_that_nobody_knows_a_command_has_to_be_filled_in() -> Non
     ask, line = install_beside(["torchaudio"], None)
     assert ask == "python -c 'import torch; print(torch.__version__)'"
     assert line == f"python -m pip install --no-deps torchaudio==VERSION --index-url {INDEX}/LOCAL"
+    assert install_beside(["torch-npu"], None)[1:] == ["python -m pip install --no-deps torch-npu==VERSION"]
 
 
 ALL = f"pip install --force-reinstall torch torchvision --index-url {INDEX}/xpu"
@@ -136,3 +137,16 @@ def test_explain_names_what_belongs_to_the_torch_of_a_log(module: str, version: 
     lines = [line for line in told.causes[0].commands if "install" in line]
     assert word in lines[0].split(), lines
     assert "--no-deps" in lines[0] or f"torch=={version}" in lines[0]
+
+
+def test_a_package_that_came_from_the_index_of_torch(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_text(
+        "error: Distribution `markupsafe==3.0.3 @ registry+https://mirror.example/whl/xpu` can't be installed because it "
+        "doesn't have a source distribution or wheel for the current platform\n\n"
+        "hint: You're using CPython 3.12 (`cp312`), but `markupsafe` (v3.0.3) only has wheels with the following "
+        "Python ABI tags: `cp314`, `cp314t`\n"
+    )
+    told, _ = explain_log(str(log))
+    assert "from torch's index (https://mirror.example/whl/xpu)" in told.causes[0].cause
+    assert "uv lock --upgrade-package markupsafe" in told.causes[0].commands

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.machine.environments import Torch
 
@@ -192,14 +192,22 @@ def install_beside(
     `options` go before all others; `build` is the local version that is meant then.
     """
     if torch is None:
-        line = " ".join((installer, "install", *options, "--no-deps", *(f"{name}==VERSION" for name in names)))
-        return ["python -c 'import torch; print(torch.__version__)'", f"{line} --index-url {INDEX}/{build}"]
+        return ["python -c 'import torch; print(torch.__version__)'", *_unfilled(names, installer, options, build)]
     wanted = dict.fromkeys(triton_of(torch) if name in TRITONS else name for name in names)
     calls: dict[_Call, list[str]] = {}
     for name in filter(None, wanted):
         call, word = _call(name, torch)
         calls.setdefault(call, []).append(word)
     return [call.line(installer, options, words) for call, words in calls.items()]
+
+
+def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[str]:
+    """Give commands that nobody can run before they are filled in."""
+    for index in ("", f"{INDEX}/{build}"):
+        those = [f"{name}==VERSION" for name in names if (name in IN_PACKAGE_INDEX) != bool(index)]
+        words = (*options, "--no-deps", *those, *(("--index-url", index) if index else ()))
+        if those:
+            yield f"{installer} install {shlex.join(words)}"
 
 
 @dataclass(frozen=True)

@@ -197,7 +197,8 @@ def _held(command: str, call: Install, torch: TorchThere | None) -> str:
     brought = [each for each, names in BRINGS.items() if names & {*call.names}]
     beside = [f"{each}=={version}" for each in brought if (version := version_beside(each, torch))]
     index = () if call.has(*OF_INDEX) or not torch.index else ("--extra-index-url", torch.index)
-    return for_uv(call.line(call.asked, torch.pin, *beside, *index))
+    line = call.line(call.asked, torch.pin, *beside, *index)
+    return for_uv(line.replace(f"{INDEX}/{torch.build}", torch.index) if torch.is_nightly and not index else line)
 
 
 def for_uv(line: str) -> str:
