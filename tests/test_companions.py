@@ -142,8 +142,8 @@ def test_explain_names_what_belongs_to_the_torch_of_a_log(module: str, version: 
 def test_a_package_that_came_from_the_index_of_torch(tmp_path: Path) -> None:
     log = tmp_path / "a.log"
     log.write_text(
-        "error: Distribution `markupsafe==3.0.3 @ registry+https://mirror.example/whl/xpu` can't be installed because it "
-        "doesn't have a source distribution or wheel for the current platform\n\n"
+        "error: Distribution `markupsafe==3.0.3 @ registry+https://mirror.example/whl/xpu` can't be installed because "
+        "it doesn't have a source distribution or wheel for the current platform\n\n"
         "hint: You're using CPython 3.12 (`cp312`), but `markupsafe` (v3.0.3) only has wheels with the following "
         "Python ABI tags: `cp314`, `cp314t`\n"
     )
