@@ -109,4 +109,4 @@ def read_answer(work: Work, source: Input, answer: dict[str, Any], header: str) 
         )
         for each in answer["images"]
     )
-    return Record(os.path.normpath(source.word), images)
+    return Record(map_file(os.path.normpath(source.word), work.maps), images)
