@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from helperlib.sycl.link import read_images
 
 from e2e.support import caller, wait_until, xpusetup
 
@@ -248,6 +249,9 @@ def test_a_device_link_with_and_without_an_offline_compiler(sycl: Sycl) -> None:
     """Machine code stands beside the SPIR-V, which the processor takes."""
     link = ("-fsycl", "-fPIC", "-fsycl-link", "aspects.o", "-fsycl-targets=spir64_gen,spir64", "-Xs", "-device bmg")
     sycl.icpx("-fsycl", "-fPIC", "-fsycl-targets=spir64_gen,spir64", "-c", "aspects.cpp")
+    images = [each for record in read_images(sycl.folder / "aspects.o") for each in record.images]
+    assert len(images) == 3
+    assert [each for each in images if "SYCL/imported symbols" in each.properties] == []  # of bfloat16
     refused = sycl.try_icpx(*link, "-o", "device.o")
     assert refused.returncode == 3
     assert "apt-get install intel-ocloc libigc2" in refused.stderr
