@@ -7,14 +7,15 @@ import shutil
 import signal
 import subprocess
 import time
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
-from helperlib.sycl.link import read_images
 
 from e2e.support import caller, wait_until, xpusetup
 
+read_images: Any = import_module("helperlib.sycl.link").read_images
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("sycl")]
 SOURCES = Path(__file__).with_name("files") / "sycl"
 PROFILE = "torch-2.14"
@@ -108,8 +109,8 @@ def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
     assert "RUNPATH" not in read
     assert "RPATH" not in read
     # a program without libm that opens libsycl crashes in libimf.so, whose IFUNC symbols are those of libm
-    words = ("g++", "opener.cpp", "-o", "opener", "-ldl", "-Wl,--no-as-needed", "-lm")
-    subprocess.run(words, cwd=sycl.folder, check=True)
+    opener = ("g++", "opener.cpp", "-o", "opener", "-ldl", "-Wl,--no-as-needed", "-lm")
+    subprocess.run(opener, cwd=sycl.folder, check=True)
     assert sycl.run("./opener", "./lib1.so", "./lib2.so", "./lib1.so") == ["41", "42", "41"]
 
 
@@ -117,8 +118,8 @@ def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> Non
     """The run time takes the first for both; under names of a library's own each has its kernel."""
     text = (sycl.folder / "opener.cpp").read_text().replace("dlclose(library);", "")
     sycl.write("keeper.cpp", text.replace("RTLD_NOW", "RTLD_NOW | RTLD_GLOBAL"))
-    words = ("g++", "keeper.cpp", "-o", "keeper", "-ldl", "-Wl,--no-as-needed", "-lm")
-    subprocess.run(words, cwd=sycl.folder, check=True)
+    opener = ("g++", "keeper.cpp", "-o", "keeper", "-ldl", "-Wl,--no-as-needed", "-lm")
+    subprocess.run(opener, cwd=sycl.folder, check=True)
     for summand in ("1", "2"):
         words = ("-fsycl", "-shared", "-fPIC", f"-DSUMMAND={summand}", "library.cpp")
         sycl.icpx(*words, "-o", f"plain{summand}.so")
