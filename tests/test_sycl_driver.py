@@ -37,6 +37,7 @@ find_trouble: Any = import_module("helperlib.sycl.refuse").find_trouble
 find_undefined: Any = import_module("helperlib.sycl.refuse").find_undefined
 rename_image: Any = import_module("helperlib.sycl.rename").rename_image
 rename_text: Any = import_module("helperlib.sycl.rename").rename_text
+drop_words: Any = import_module("helperlib.sycl.spirv").drop_words
 read_imports: Any = import_module("helperlib.sycl.spirv").read_imports
 read_kernels: Any = import_module("helperlib.sycl.spirv").read_kernels
 FailedError: Any = import_module("helperlib.sycl.work").FailedError
@@ -386,3 +387,10 @@ def test_kernels_under_names_of_a_librarys_own() -> None:
     assert made.properties["SYCL/param opt"] == {"_ZTS1A_lib": 1}
     assert set(made.properties["SYCL/program metadata"]) == {"_ZTS1A_lib@reqd_sub_group_size", "_Z7counter"}
     assert kernel_names(rename_text(HEADER, ["_ZTS1A", "_ZTS1B"], "_lib")) == ["_ZTS1A_lib", "_ZTS1B_lib"]
+
+
+def test_the_words_of_a_compile_do_not_get_into_an_image() -> None:
+    told = instruction(7, 9, text=" -fsycl-device-only -Xclang -fsycl-int-header=/tmp/icpx-abcd/header.h")
+    plain = module()
+    assert drop_words(plain[:20] + told + plain[20:]) == plain[:20] + instruction(7, 9, 0) + plain[20:]
+    assert drop_words(plain) == plain
