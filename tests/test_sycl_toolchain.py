@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -295,3 +296,10 @@ def test_the_newest_release_is_meant() -> None:
 
 def test_where_it_is_made() -> None:
     assert MADE == "@ROOT@/toolkit"
+
+
+def test_a_wheel_is_known_to_have_the_device_code_of_the_driver() -> None:
+    """It was said to be in no section with a name that is known."""
+    images: Any = importlib.import_module("helperlib.sycl.images")
+    contents: Any = importlib.import_module("helperlib.wheel.contents")
+    assert contents.DEVICE_IMAGES.search(images.SECTION)
