@@ -19,7 +19,15 @@ LONG = int(os.environ.get("XPUSETUP_TEST_FUZZ", "0"))
 settings.register_profile("here", max_examples=50, deadline=None, derandomize=not LONG, database=None)
 settings.load_profile("here")
 
-pytest_plugins = ("in_process", "standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images", "e2e.roots")
+pytest_plugins = (
+    "in_process",
+    "standins.fixtures",
+    "e2e.fixtures",
+    "e2e.fetching",
+    "e2e.images",
+    "e2e.roots",
+    "e2e.sycl_chain",
+)
 
 
 LONGEST = ("demo", "eras-2.14", "vision")

@@ -17,6 +17,7 @@ from helperlib.sycl.home import HomeError, read_home
 from helperlib.sycl.images import Image, Record, make_assembly, make_record, read_records
 from helperlib.sycl.passes import _without_own_headers
 from helperlib.sycl.refuse import find_mixed, find_trouble, find_undefined
+from helperlib.sycl.rename import rename_image, rename_text
 from helperlib.sycl.spirv import read_imports, read_kernels
 from helperlib.sycl.work import FailedError
 
@@ -236,7 +237,7 @@ def test_functions_of_other_sources_are_in_one_of_them() -> None:
     assert find_undefined([asks, has]) == ""
     assert find_mixed([asks, has]) == ""
     with_global = image(module(), exported_symbols={"_Z6thricei": 1}, device_globals={"_Z7counter": 1})
-    said = "b.cpp has device globals, and functions for kernels of others (_Z6thricei): part them into two sources"
+    said = "b.cpp has device globals, and functions for kernels of others (_Z6thricei): part them in two sources"
     assert find_mixed([asks, Record("b.cpp", (with_global,))]) == said
     assert find_undefined([asks]) == "undefined in device code: _Z6thricei (asked for in a.cpp)"
 
@@ -352,3 +353,16 @@ def test_an_image_that_a_gpu_refuses_is_made_for_the_others(tmp_path: Path, monk
     ahead.compile_image(ocloc, plain, offline)
     assert len(log.read_text().splitlines()) == calls + 1
     assert all("-options -cl-one" in line for line in log.read_text().splitlines())
+
+
+def test_kernels_under_names_of_a_librarys_own() -> None:
+    made = rename_image(
+        image(module(), param_opt={"_ZTS1A": 1}, program_metadata={"_ZTS1A@reqd_sub_group_size": 2, "_Z7counter": 3}),
+        ["_ZTS1A"],
+        "_lib",
+    )
+    assert read_kernels(made.data) == list(made.kernels) == ["_ZTS1A_lib"]
+    assert made.data.endswith(module()[-20:])
+    assert made.properties["SYCL/param opt"] == {"_ZTS1A_lib": 1}
+    assert set(made.properties["SYCL/program metadata"]) == {"_ZTS1A_lib@reqd_sub_group_size", "_Z7counter"}
+    assert kernel_names(rename_text(HEADER, ["_ZTS1A", "_ZTS1B"], "_lib")) == ["_ZTS1A_lib", "_ZTS1B_lib"]

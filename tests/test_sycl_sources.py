@@ -29,7 +29,7 @@ FAILED: native/kernels_gen_1a2b3c4d_SortKernel.cpp.o /b/native/kernels_gen_1a2b3
 g++: internal compiler error: Killed (signal 9)
 ninja: build stopped: cannot make progress due to previous errors.
 """
-"""From 2.14 on, the name of an object has a hash of its folder."""
+"""From 2.14 on, the name of an object has a hash of its folder; in 2.6 it has `generated`."""
 
 
 def spirv(*kernels: str) -> bytes:
@@ -44,7 +44,9 @@ def spirv(*kernels: str) -> bytes:
 @pytest.mark.e2e
 def test_each_failure_has_its_first_error_until_it_compiles(tmp_path: Path) -> None:
     work = Work(tmp_path, read_release("2.13"))
-    made = [make_object(tmp_path, f"kernels_gen_{name}.cpp.o") for name in ("AbsKernel", "1a2b3c4d_SortKernel")]
+    made = [
+        make_object(tmp_path, f"kernels_{name}.cpp.o") for name in ("generated_AbsKernel", "gen_1a2b3c4d_SortKernel")
+    ]
     figures = make_figures(work, LOG, made[:1], 4)
     assert (figures["compiled"], figures["kernels"], figures["images"]) == (1, 2, 1)
     assert figures["failed"] == {
@@ -97,14 +99,18 @@ def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
     (package / "driver.py").write_text(
         "import subprocess, sys\n"
         "def main(name, toolkit, words):\n"
-        "    subprocess.call((sys.executable, '-c', 'pass', 'device-pass'))\n"
+        "    for name in ('hash', 'request'):\n"
+        "        subprocess.call((sys.executable, '-c', 'pass', 'device-pass', f'{toolkit}/{name}.json'))\n"
         "    subprocess.run((sys.executable, '-c', 'pass', '-include'), check=True, capture_output=True)\n"
         "    return 3\n"
     )
+    for name, only_hash in (("hash", True), ("request", False)):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"only_hash": only_hash}))
     measure, file = Path(__file__).with_name("real") / "sycl_measure.py", tmp_path / "measures.jsonl"
     words = ("icpx", "-fsycl", "-c", "/o/A.cpp", "-o", "A.o")
     done = subprocess.run((sys.executable, str(measure), str(tmp_path), str(file), *words), check=False)
     assert done.returncode == 3
+    assert [json.loads(line)["pass"] for line in file.read_text().splitlines()] == ["preprocess", "device", "host"]
     assert read_measures(file)["A"].keys() == {"device", "host"}
     assert all(each["memory"] > 1_000_000 and each["seconds"] > 0 for each in read_measures(file)["A"].values())
 
@@ -112,5 +118,6 @@ def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
 def test_a_release_is_what_its_profile_says() -> None:
     release = read_release("2.13")
     assert release.ops == "bc294243807debb350dca694049ba7a806dfdceb"
+    assert (release.torch, read_release("2.6").torch) == ("2.13.0", "2.6.0")
     assert release.targets.startswith("pvc,bmg")
     assert read_release("2.14").ops == "release/2.14"  # no source names its pin

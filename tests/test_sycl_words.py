@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from data.sycl_words import DIFFERENCES, UPSTREAM, make_page, table, upstream_words
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ahead: Any = importlib.import_module("helperlib.sycl.ahead")
 call: Any = importlib.import_module("helperlib.sycl.call")
+homes: Any = importlib.import_module("helperlib.sycl.home")
 passes: Any = importlib.import_module("helperlib.sycl.passes")
 REFUSED = {"-fsycl-fp64-conv-emu"}
 """What upstream passes only where a probe said yes."""
@@ -79,6 +84,46 @@ def test_float_division_as_precise_as_asked_is_told_to_both_compilers_of_a_gpu()
     assert passes.image_options(told) == "-foffload-fp32-prec-div -foffload-fp32-prec-sqrt"
     assert passes.native_options(told) == ["-ze-fp32-correctly-rounded-divide-sqrt"]
     assert passes.image_options(call.parse_call("icpx", ["-fsycl", "-fno-offload-fp32-prec-div", "a.o"])) == ""
+
+
+@pytest.mark.e2e  # g++ is asked for its version
+def test_what_is_linked_with_the_preview_is_compiled_for_it(tmp_path: Path) -> None:
+    """Else layouts of host code and library would differ in silence, whoever names the host compiler."""
+    (tmp_path / "a.cpp").touch()
+    home = homes.Home(tmp_path, "2026.1.2", tmp_path / "jit", {})
+    for more in ([], ["-fsycl-host-compiler=g++", "-fsycl-host-compiler-options=-O2"]):
+        told = call.parse_call("icpx", ["-fsycl", "-fpreview-breaking-changes", "-c", str(tmp_path / "a.cpp"), *more])
+        command = passes.host_command(told, told.sources[0], home, None)
+        assert "-D__INTEL_PREVIEW_BREAKING_CHANGES" in command
+        assert "-D__INTEL_PREVIEW_BREAKING_CHANGES" in passes.device_words(told, told.sources[0], home)
+
+
+def test_an_extension_of_pytorch_2_13_is_understood(tmp_path: Path) -> None:
+    """The command lines that its cpp_extension makes of one SYCL source and one of C++, with a CPU torch."""
+    source = tmp_path / "a.sycl"
+    source.touch()
+    own = "-Wsign-compare -DNDEBUG -g -fwrapv -O3 -Wall -fPIC -I/torch/include -I/python/include -c"
+    more = "-O2 -DTORCH_API_INCLUDE_EXTENSION_H -DTORCH_EXTENSION_NAME=x_ext"
+    host = f"{own} {more} -std=c++20"
+    words = [*own.split(), "-fsycl", "-std=c++20", "-sycl-std=2020", "-fsycl-host-compiler=c++"]
+    words += [f"-fsycl-host-compiler-options={host}", "-c", "-x", "c++", str(source), "-o", "a.o", *more.split()]
+    told = call.parse_call("icpx", [*words, "-fsycl-targets=spir64_gen,spir64"])
+    assert (told.stage, told.host_compiler, told.host_options) == ("-c", "c++", host.split())
+    assert [(each.word, each.language) for each in told.sources] == [(str(source), "c++")]
+    assert {"-fwrapv", "-O3", "-DNDEBUG", "-DTORCH_EXTENSION_NAME=x_ext"} <= set(told.both)
+    line = [
+        "a.o",
+        "b.o",
+        "-o",
+        "d.o",
+        "-fsycl",
+        "-fsycl-link",
+        "--offload-compress",
+        "-fsycl-targets=spir64_gen,spir64",
+    ]
+    linked = call.parse_call("icpx", [*line, "-Xs", "-device pvc,bmg"])
+    assert (linked.device_link, linked.targets) == (True, ("spir64_gen", "spir64"))
+    assert ahead.parse_offline(linked.offline).devices == ("pvc", "bmg")
 
 
 def test_the_page_is_made_of_the_table() -> None:

@@ -97,12 +97,16 @@ with it and without it (intel-sycl-rt 2026.0.0 and 2026.2.0); a test repeats tha
   `-fno-fast-math` itself. Up to 2.11 it takes icpx's default and limits it, so its kernels are more precise here than
   the published ones: no division becomes a multiplication, and an addition joins a multiplication only within one
   expression.
-- **SYCL-TLA** (flash attention in torch-xpu-ops from 2.10 on, where g++ is 13 or newer) does not compile. Its sources
-  need three extensions that `-Xspirv-translator` would allow, and the translator inside the library refuses them:
+- **SYCL-TLA** (flash attention in torch-xpu-ops from 2.10 on) is out of reach. Its headers call functions of three
+  extensions that `-Xspirv-translator` would allow, and the translator inside the library refuses each of them:
   SPV_INTEL_split_barrier, SPV_INTEL_2d_block_io and SPV_INTEL_subgroup_matrix_multiply_accumulate (seen with a kernel
-  for each, intel-sycl-rt 2026.0.0 and 2026.2.0).
+  for each, intel-sycl-rt 2026.0.0 and 2026.2.0; its own sources were not tried). torch-xpu-ops leaves it out where g++
+  is older than 13; with a newer one the build would end there.
 - **Registers of a Data Center GPU Max**: icpx asks its run-time compiler to choose the large register file where that
   helps. Images made here do not ask.
+- **Ranges**: kernels assume that a launch has fewer than 2^31 work items, as icpx's do, unless
+  `-fno-sycl-id-queries-fit-in-int` says otherwise. A larger launch is not refused: the headers of 2026.0 and 2026.1
+  check that in host code of clang alone, those of 2026.2 nowhere.
 - **Warnings**: clang says once a source that it does not know a word for g++'s warnings alone; icpx does too.
 
 `CHECK_SYCL_FLAG` in `BuildFlags.cmake` of torch-xpu-ops compiles and links a program with a word:

@@ -112,10 +112,32 @@ def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
     assert sycl.run("./opener", "./lib1.so", "./lib2.so", "./lib1.so") == ["41", "42", "41"]
 
 
+def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> None:
+    """The run time takes the first for both; under names of a library's own each has its kernel."""
+    text = (sycl.folder / "opener.cpp").read_text().replace("dlclose(library);", "")
+    sycl.write("keeper.cpp", text.replace("RTLD_NOW", "RTLD_NOW | RTLD_GLOBAL"))
+    words = ("g++", "keeper.cpp", "-o", "keeper", "-ldl", "-Wl,--no-as-needed", "-lm")
+    subprocess.run(words, cwd=sycl.folder, check=True)
+    for summand in ("1", "2"):
+        words = ("-fsycl", "-shared", "-fPIC", f"-DSUMMAND={summand}", "library.cpp")
+        sycl.icpx(*words, "-o", f"plain{summand}.so")
+        sycl.icpx(*words, f"--xpusetup-kernel-suffix=of{summand}", "-o", f"own{summand}.so")
+    assert sycl.run("./keeper", "./plain1.so", "./plain2.so") == ["41", "41"]
+    assert sycl.run("./keeper", "./own1.so", "./own2.so") == ["41", "42"]
+
+
 def test_features_that_run(sycl: Sycl) -> None:
-    sycl.icpx("-fsycl", "features.cpp", "elsewhere.cpp", "thrice.cpp", "-o", "features")
+    joined = "-fsycl-allow-device-image-dependencies"
+    sycl.icpx("-fsycl", joined, "features.cpp", "elsewhere.cpp", "thrice.cpp", "-o", "features")
     found = sycl.run("./features")
     assert sorted(found) == sorted(["printed 42", "streamed 7", "counted 42, elsewhere 7", "called 42", "assembled 43"])
+
+
+def test_a_function_that_another_source_has_is_told_how_to_be_found(sycl: Sycl) -> None:
+    said = sycl.icpx("-fsycl", "-c", "features.cpp")
+    assert (
+        "warning: Undefined function _Z6thricei found in features.cpp; if another source has it, compile both" in said
+    )
 
 
 def test_an_assert_prints_and_aborts(sycl: Sycl) -> None:
@@ -170,6 +192,74 @@ def test_different_kernels_of_one_name_are_not_linked(sycl: Sycl) -> None:
     assert done.returncode == 1
     assert "two kernels are called '_ZTS4Same': one.cpp:4 (one.cpp) and two.cpp:4 (two.cpp)" in done.stderr
     assert not (sycl.folder / "same.so").exists()
+
+
+TINY = """\
+#include <sycl/sycl.hpp>
+class Tiny;
+void tiny(sycl::queue &queue, int *value) {
+  queue.single_task<Tiny>([=] {
+#ifdef __SYCL_DEVICE_ONLY__
+#include "device.hpp"
+#endif
+    (void)value;
+  });
+}
+"""
+
+
+def test_an_object_is_found_where_nothing_changed_and_has_the_same_bytes_elsewhere(sycl: Sycl) -> None:
+    def compile_in(folder: str, **more: str) -> tuple[bytes, str]:
+        (sycl.folder / folder).mkdir(exist_ok=True)
+        for name, text in {"tiny.cpp": TINY, "device.hpp": "*value = 1;\n", **more}.items():
+            sycl.write(f"{folder}/{name}", text)
+        where = sycl.folder / folder
+        words = ("-fsycl", "-c", "-v", "-g", f"-ffile-prefix-map={where}=.", f"{where}/tiny.cpp", "-o", f"{folder}.o")
+        told = [line for line in sycl.icpx(*words).splitlines() if line.startswith(" (cache)")]
+        return (sycl.folder / f"{folder}.o").read_bytes(), told[0].rpartition(" ")[2]
+
+    first, _ = compile_in("one")
+    assert compile_in("one") == (first, "found")
+    assert compile_in("two")[0] == first
+    changed, told = compile_in("one", **{"device.hpp": "*value = 2;\n"})
+    assert (changed == first, told) == (False, "there")
+    text = subprocess.run(
+        ("icpx", "-fsycl", "-E", "one/tiny.cpp"),
+        cwd=sycl.folder,
+        env=sycl.env,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert '# 1 "one/device.hpp"' in text
+
+
+OCLOC = """\
+#!/bin/sh
+while [ $# -gt 0 ]; do
+    case $1 in -out_dir) out=$2 ;; esac
+    shift
+done
+echo "not really machine code" > "$out/made"
+"""
+
+
+def test_a_device_link_with_and_without_an_offline_compiler(sycl: Sycl) -> None:
+    """Machine code stands beside the SPIR-V, which the processor takes."""
+    link = ("-fsycl", "-fPIC", "-fsycl-link", "aspects.o", "-fsycl-targets=spir64_gen,spir64", "-Xs", "-device bmg")
+    sycl.icpx("-fsycl", "-fPIC", "-fsycl-targets=spir64_gen,spir64", "-c", "aspects.cpp")
+    refused = sycl.try_icpx(*link, "-o", "device.o")
+    assert refused.returncode == 3
+    assert "apt-get install intel-ocloc libigc2" in refused.stderr
+    assert not (sycl.folder / "device.o").exists()
+    (sycl.folder / "bin").mkdir()
+    (sycl.folder / sycl.write("bin/ocloc", OCLOC)).chmod(0o755)
+    there = sycl._replace(env={**sycl.env, "PATH": f"{sycl.folder}/bin:{sycl.env['PATH']}"})
+    there.icpx(*link, "-o", "device.o")
+    assert b"not really machine code" in (sycl.folder / "device.o").read_bytes()
+    sycl.icpx("-fsycl", "-fsycl-link", "aspects.o", "-o", "nothing.o")
+    sycl.icpx("-fsycl", "aspects.o", "device.o", "nothing.o", "-o", "aspects")
+    assert sycl.run("./aspects")[0] == "float 4032"
 
 
 def test_a_device_compiler_that_is_killed_is_an_exit_code(sycl: Sycl) -> None:

@@ -1,7 +1,4 @@
-"""What words do: the SPIR-V with a word and without it, by the compiler inside Intel's run-time wheels.
-
-`XPUSETUP_TEST_TOOLKIT=DIR` names a folder that `xpusetup toolkit` has made; without it one is made here.
-"""
+"""What words do: the SPIR-V with a word and without it, by the compiler inside Intel's run-time wheels."""
 
 from __future__ import annotations
 
@@ -16,37 +13,26 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.sycl_words import DIFFERENCES, SAME, Difference
-from e2e.support import caller, xpusetup
 from helper_modules import HELPERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-pytestmark = [pytest.mark.e2e, pytest.mark.long]
+    from e2e.sycl_chain import Chain
+
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("sycl-chain")]
 
 call: Any = importlib.import_module("helperlib.sycl.call")
 homes: Any = importlib.import_module("helperlib.sycl.home")
 passes: Any = importlib.import_module("helperlib.sycl.passes")
 SOURCE = Path(__file__).with_name("files") / "words.cpp"
 DRIVER = HELPERS / "sycl_driver.py"
-Device = "Callable[[Sequence[str]], str]"
 
 
 @pytest.fixture(scope="module")
-def toolkit(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give the folder with the compiler."""
-    if named := os.environ.get("XPUSETUP_TEST_TOOLKIT"):
-        return Path(named)
-    folder = tmp_path_factory.mktemp("toolkit") / "sycl"
-    made = xpusetup("toolkit", str(folder), "--profile", "torch-2.15", env=caller(folder.parent))
-    assert made.code == 0, made.err
-    return folder
-
-
-@pytest.fixture(scope="module")
-def device(toolkit: Path, tmp_path_factory: pytest.TempPathFactory) -> Device:
+def device(sycl_chain: Chain, tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sequence[str]], str]:
     """Give what compiles for the device with words of a call: a hash of all SPIR-V. Each set of words once."""
-    folder, home, known = tmp_path_factory.mktemp("device"), homes.read_home(toolkit), {}
+    folder, home, known = tmp_path_factory.mktemp("device"), homes.read_home(sycl_chain.home), {}
     (folder / "other.h").write_text("#define OTHER 1\n")
 
     def compile_device(words: Sequence[str]) -> str:
@@ -97,14 +83,14 @@ def test_the_language_is_that_of_2020(device: Any) -> None:
 @pytest.mark.parametrize(
     "word", ["-fPIE", "-fvisibility=hidden", "-fstack-protector-strong", "-fcf-protection=full", "-ffunction-sections"]
 )
-def test_a_word_for_host_code_changes_the_object(toolkit: Path, tmp_path: Path, word: str) -> None:
+def test_a_word_for_host_code_changes_the_object(sycl_chain: Chain, tmp_path: Path, word: str) -> None:
     source = tmp_path / "host.cpp"
     source.write_text("extern int other; extern void use(char*); void f() { char a[16] = {}; use(a); other++; }\n")
-    made = []
+    made: list[bytes] = []
     for words in ((), (word,)):
         out = tmp_path / f"{len(made)}.o"
         command = (
-            str(toolkit / "bin/icpx"),
+            str(sycl_chain.home / "bin/icpx"),
             "-fPIC",
             "-fcf-protection=none",
             *words,
@@ -113,6 +99,6 @@ def test_a_word_for_host_code_changes_the_object(toolkit: Path, tmp_path: Path, 
             "-o",
             str(out),
         )
-        subprocess.run(command, check=True)
+        subprocess.run(command, check=True, env=sycl_chain.env)
         made.append(out.read_bytes())
     assert made[0] != made[1]

@@ -29,7 +29,7 @@ def main(toolkit: Path, file: Path, name: str, words: list[str]) -> int:
         """A process that says at its end what it took."""
 
         def __init__(self, args: Any, *more: Any, **named: Any) -> None:
-            self.begun, self.told = time.monotonic(), args
+            self.begun, self.told = time.monotonic(), _pass_of(args)
             super().__init__(args, *more, **named)
 
         def _try_wait(self, flags: int) -> tuple[int, int]:
@@ -38,7 +38,7 @@ def main(toolkit: Path, file: Path, name: str, words: list[str]) -> int:
             except ChildProcessError:
                 return self.pid, 0
             if pid == self.pid:
-                line = {"pass": _pass_of(self.told), "source": sources[:1], "code": os.waitstatus_to_exitcode(status)}
+                line = {"pass": self.told, "source": sources[:1], "code": os.waitstatus_to_exitcode(status)}
                 line["seconds"] = round(time.monotonic() - self.begun, 2)
                 line["processor"] = round(usage.ru_utime + usage.ru_stime, 2)
                 line["memory"] = usage.ru_maxrss * KIB
@@ -51,9 +51,10 @@ def main(toolkit: Path, file: Path, name: str, words: list[str]) -> int:
 
 
 def _pass_of(command: list[str]) -> str:
-    """Tell the pass by the command: the child of the driver, g++ on the source, or what joins the two."""
+    """Tell the pass by the command: the child of the driver, g++ on the source, or what else there is to do."""
     if "device-pass" in command:
-        return "device"
+        request = json.loads(Path(command[-1]).read_text())
+        return "preprocess" if request["only_hash"] else "device"
     return "host" if "-include" in command else "join"
 
 

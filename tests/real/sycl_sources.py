@@ -1,9 +1,10 @@
 """All SYCL sources of torch-xpu-ops, both passes, with the flags that a profile of ours leads to.
 
 `make e2e-sycl-sources` calls it. Sources, their list, flags and CMake code are torch-xpu-ops' own, at the commit that
-the profile pins; headers, FindSYCLToolkit.cmake and the flags of PyTorch itself are those of a published torch; the
-compiler is the one that `xpusetup toolkit` makes of Intel's wheels for that profile. Kernels are counted in the bytes
-of the objects. It takes hours and goes on where it stopped: what is compiled stays. There is no device link.
+the profile pins; headers and FindSYCLToolkit.cmake are those of the release's published torch, PyTorch's own flags
+those that torch 2.13.0+cpu says it was built with; the compiler is the one that `xpusetup toolkit` makes of Intel's
+wheels for that profile. Kernels are counted in the bytes of the objects. It takes hours and goes on where it stopped:
+what is compiled stays. There is no device link.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,15 +50,16 @@ FLAGS_OF_TORCH = """
 import re, torch
 print(re.search(r"CXX_FLAGS=(.*?), \\w+=", torch.__config__.show().partition("CXX_COMPILER=")[2])[1])
 """
-FAILED = re.compile(r"^FAILED: .*_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
+FAILED = re.compile(r"^FAILED: .*_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
 WRONG = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?error: .*$|^.*internal compiler error.*$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Release:
-    """What a profile says of a release: the commit of torch-xpu-ops, the targets."""
+    """What a profile says of a release: the version of torch, the commit of torch-xpu-ops, the targets."""
 
     name: str
+    torch: str
     ops: str
     targets: str
 
@@ -66,7 +69,8 @@ def read_release(name: str) -> Release:
     profile = tomli.loads((CHECKOUT / f"profiles/torch-{name}.toml").read_text())
     torch = next(part for part in profile["components"] if part["name"] == "torch")
     ops = next(part for part in torch["vendored"] if part["name"] == "torch-xpu-ops")
-    return Release(name, ops.get("rev") or f"release/{name}", ",".join(profile["arch"]["default"]))
+    version = torch["version"].partition("+")[0]
+    return Release(name, version, ops.get("rev") or f"release/{name}", ",".join(profile["arch"]["default"]))
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,11 @@ class Work:
     def compiler(self) -> Path:
         """The same one, whose passes are measured."""
         return self.own / "measured"
+
+    @property
+    def torch(self) -> Path:
+        """What a published torch of this release says of itself: headers, and CMake's files."""
+        return self.own / "torch"
 
     @property
     def measures(self) -> Path:
@@ -137,6 +146,8 @@ def prepare(work: Work, ops: str) -> None:
     )
     run(words, env={**outer_environment(), **_settings_of_pip()}, cwd=CHECKOUT, seconds=1800)
     write_measured(work)
+    if not work.torch.exists():
+        unpack_torch(work)
     tree = work.own / "torch-xpu-ops"
     if not tree.exists():
         fresh = tree.with_suffix(".part")
@@ -144,6 +155,29 @@ def prepare(work: Work, ops: str) -> None:
         run(("git", "clone", "-q", "--no-checkout", ops, str(fresh)), env=outer_environment(), seconds=600)
         run(("git", "checkout", "-q", work.release.ops), env=outer_environment(), cwd=fresh)
         fresh.rename(tree)
+
+
+def unpack_torch(work: Work) -> None:
+    """Take the headers out of the release's wheel, whatever it was built for; its code is not used."""
+    fresh = work.torch.with_suffix(".part")
+    shutil.rmtree(fresh, ignore_errors=True)
+    words = (
+        str(work.venv / "bin/pip"),
+        "download",
+        "-q",
+        "--no-deps",
+        "-d",
+        str(fresh),
+        f"torch=={work.release.torch}",
+    )
+    run(words, env={**outer_environment(), **_settings_of_pip()}, seconds=3600)
+    (wheel,) = fresh.glob("*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        for name in opened.namelist():
+            if name.startswith(("torch/include/", "torch/share/cmake/")):
+                opened.extract(name, fresh)
+    (fresh / "torch").rename(work.torch)
+    shutil.rmtree(fresh)
 
 
 def write_measured(work: Work) -> None:
@@ -168,8 +202,7 @@ def configure(work: Work) -> Path:
     build = work.own / "build"
     environment = work.environment()
     told = run((str(work.venv / "bin/python"), "-c", FLAGS_OF_TORCH), env=environment)
-    torch = run((str(work.venv / "bin/python"), "-c", "import torch; print(torch.__path__[0])"), env=environment)
-    defines = {"OPS": work.own / "torch-xpu-ops", "TORCH": torch.strip(), "TORCH_FLAGS": ";".join(told.split())}
+    defines = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TORCH_FLAGS": ";".join(told.split())}
     words = (*(f"-D{name}={value}" for name, value in defines.items()), "-DCMAKE_BUILD_TYPE=Release", "-Wno-dev")
     run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=600)
     return build
@@ -185,7 +218,7 @@ def compile_all(work: Work, build: Path, jobs: int) -> None:
 def list_objects(work: Work, build: Path) -> list[str]:
     """Ask ninja for the objects of all sources."""
     told = run(("ninja", "-C", str(build), "-t", "targets", "all"), env=work.environment())
-    return sorted(set(re.findall(r"(?m)^([^/ ][^ :]*_gen_\w+\.cpp\.o): ", told)))
+    return sorted(set(re.findall(r"(?m)^([^/ ][^ :]*_gen(?:erated)?_\w+\.cpp\.o): ", told)))
 
 
 def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
@@ -193,7 +226,12 @@ def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) ->
     took = read_measures(work.measures)
     made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := _source_of(path))}
     failed = {name: why for name, why in _failures(log).items() if name not in made}
-    about = {"release": work.release.name, "torch-xpu-ops": work.release.ops, "torch": TORCH, "sycl": _version(work)}
+    about = {
+        "release": work.release.name,
+        "torch-xpu-ops": work.release.ops,
+        "torch": work.release.torch,
+        "sycl": _version(work),
+    }
     counts = {key: sum(each[key] for each in made.values()) for key in ("kernels", "images", "bytes")}
     return {**about, "sources": sources, "compiled": len(made), **counts, "failed": failed, "made": made}
 
@@ -238,7 +276,7 @@ def read_measures(file: Path) -> dict[str, dict[str, Any]]:
 
 
 def _source_of(path: Path) -> str:
-    found = re.search(r"_gen_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
+    found = re.search(r"_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
     return found[1] if found else ""
 
 
@@ -284,7 +322,7 @@ def main() -> None:
         except UnavailableError as error:
             sys.exit(f"e2e-sycl-sources: {error}")
         log = (work.own / "ninja.log").read_text(errors="replace")
-        figures = make_figures(work, log, build.rglob("*_gen_*.cpp.o"), sources)
+        figures = make_figures(work, log, build.rglob("*_gen*_*.cpp.o"), sources)
         (work.own / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
         (work.own / "heaviest.md").write_text(write_heaviest(figures))
         counts = f"{figures['kernels']} kernels, {len(figures['failed'])} failed"

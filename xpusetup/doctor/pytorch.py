@@ -283,7 +283,7 @@ def check_companions(question: Question) -> Answer | None:
     if not late and not other:
         return Answer("ok", ", ".join(there)) if there else None
     error = torch.report.error if torch.report else ""
-    other_failure = "fails" in question.facts.said and not re.search(r"torchvision|torchaudio", error)
+    other_failure = bool(question.facts.refused) and not re.search(r"torchvision|torchaudio", error)
     asked = (torch.report is not None and not error) or other_failure
     seen = f"{', '.join(dict.fromkeys([*late, *other]))} beside torch {torch.version}"
     return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})

@@ -59,7 +59,16 @@ def find_key(work: Work, source: Input, words: list[str], notes: Notes) -> str:
     if device["failed"] or not text or any(each in text for each in READS_FILES):
         return ""
     call = work.call
-    told = [call.stage, call.name, call.both, call.device, call.host, call.host_options, call.host_compiler]
+    told = [
+        call.stage,
+        call.name,
+        call.both,
+        call.device,
+        call.host,
+        call.host_options,
+        call.host_compiler,
+        call.suffix,
+    ]
     where = os.getcwd() if any(word.startswith("-g") for word in (*call.both, *call.host_options)) else ""  # noqa: PTH109 - as text
     parts = (
         told,

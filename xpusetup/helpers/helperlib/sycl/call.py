@@ -157,7 +157,7 @@ def _take_own(call: Call, word: str, values: list[str]) -> None:
         call.asked = word
     elif word in SWITCHES:
         setattr(call, SWITCHES[word], word != "-fno-sycl")
-    elif word.startswith(("-fsycl-targets=", "-fsycl-host-compiler")):
+    elif word.startswith(("-fsycl-targets=", "-fsycl-host-compiler", "--xpusetup-")):
         _take_joined(call, word)
     else:
         _take_with_value(call, word, values)
@@ -172,6 +172,8 @@ def _take_joined(call: Call, word: str) -> None:
         call.targets = _targets(word, value)
     elif name == "-fsycl-host-compiler":
         call.host_compiler = value
+    elif name == "--xpusetup-kernel-suffix":
+        call.suffix = f"_{value}"
     else:
         call.host_options = shlex.split(value)
 

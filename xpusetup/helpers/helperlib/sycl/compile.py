@@ -13,8 +13,9 @@ from helperlib.sycl import cache, depend, passes
 from helperlib.sycl.call import CallError
 from helperlib.sycl.device import NOTED
 from helperlib.sycl.device_pass import ask_device, pass_device, words_of
-from helperlib.sycl.diagnose import drop_repeated
+from helperlib.sycl.diagnose import INSIDE, drop_repeated
 from helperlib.sycl.images import Record, make_assembly, make_record
+from helperlib.sycl.rename import hide_guards
 from helperlib.sycl.work import run
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def make_passes(work: Work, source: Input, notes: depend.Notes) -> tuple[Path, R
     hidden = f"-ffile-prefix-map={work.folder}=/sycl"
     more = drop_repeated(run(work, [*command, hidden, host_stage(work.call), "-o", str(host), *noted]), said)
     sys.stderr.write(more)
+    if work.call.suffix and work.call.stage != "-S":
+        hide_guards(host)
     return host, record, said + more
 
 
@@ -121,6 +124,7 @@ def preprocess(work: Work, source: Input) -> None:
     if work.call.stage == "-E":
         out = ["-o", work.call.out] if work.call.out else []
         sys.stderr.write(run(work, [*command, "-E", *out, *_plain_notes(notes, work, source)]))
+        tell_device(work, source)
         return
     host, device = work.folder / "host.d", work.folder / "device.d"
     run(work, [*command, "-E", notes.kind, "-MF", str(host), "-MT", "host", "-o", os.devnull])
@@ -138,3 +142,22 @@ def preprocess(work: Work, source: Input) -> None:
             draft.write_text(rule)
     else:
         sys.stdout.write(rule)
+
+
+def tell_device(work: Work, source: Input) -> None:
+    """Put behind the preprocessed text of the host what the device pass reads, as markers and a comment.
+
+    A compiler cache that asks for this text would give an old object where only the other pass sees a change.
+    """
+    if not work.call.sycl or {"-P", "-dM"} & set(work.call.host):
+        return
+    words = [*passes.device_words(work.call, source, work.home), "-MMD", "-MF", NOTED]
+    answer = ask_device(work, source, words, only_hash=True)
+    files = depend.read_rule((work.folder / "device.d").read_text())
+    lines = [*(f'# 1 "{each}"' for each in files if not INSIDE.match(each)), f"// device pass: {answer['hash']}"]
+    text = "\n".join(lines) + "\n"
+    if work.call.out:
+        with Path(work.call.out).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    else:
+        sys.stdout.write(text)

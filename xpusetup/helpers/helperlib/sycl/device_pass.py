@@ -15,6 +15,7 @@ from helperlib.sycl import depend, passes, refuse
 from helperlib.sycl.diagnose import clean_log
 from helperlib.sycl.header import kernel_names, kernel_places, map_file, map_header
 from helperlib.sycl.images import Image, Record
+from helperlib.sycl.rename import hide_types, rename_image, rename_text
 from helperlib.sycl.work import FailedError
 
 if TYPE_CHECKING:
@@ -57,7 +58,15 @@ def pass_device(work: Work, source: Input, notes: depend.Notes) -> tuple[str, Re
     if trouble:
         raise FailedError(1, f"{source.word}: {trouble}")
     work.header.write_text(map_header(header, work.maps), encoding="utf-8")
-    return said, record
+    return said, with_suffix(work, record, kernel_names(header)) if work.call.suffix else record
+
+
+def with_suffix(work: Work, record: Record, kernels: list[str]) -> Record:
+    """Give the images, header and footer names of this library's own for the kernels."""
+    for path in (work.header, work.footer):
+        text = hide_types(path.read_text(encoding="utf-8"))
+        path.write_text(rename_text(text, kernels, work.call.suffix), encoding="utf-8")
+    return record._replace(images=tuple(rename_image(each, kernels, work.call.suffix) for each in record.images))
 
 
 def unique_prefix(source: str, maps: Sequence[str]) -> str:
@@ -76,12 +85,15 @@ def ask_device(work: Work, source: Input, words: Sequence[str], *, only_hash: bo
         sys.stderr.write(f" (device pass) {passes.show([str(work.home.jit), *words, source.word])}\n")
     answer = work.folder / "answer.json"
     answer.unlink(missing_ok=True)
-    code = subprocess.call(command, env={**passes.environment(), "TMPDIR": str(work.folder)})  # it leaves folders there
-    if code or not answer.is_file():
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
-        why = "; that is what the kernel sends where memory is short" if code == -signal.SIGKILL else ""
-        raise FailedError(CRASHED, f"the device compiler {how}{why}: {source.word}")
+    env = {**passes.environment(), "TMPDIR": str(work.folder)}  # it leaves folders there
+    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, env=env)
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode or not answer.is_file():
+        how = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
+        why = "; that is what the kernel sends where memory is short" if done.returncode == -signal.SIGKILL else ""
+        raise FailedError(CRASHED, f"the device compiler {how}{why}: {source.word}\n{said}".rstrip())
     found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
+    found["log"] = f"{found.get('log', '')}{said}"
     return found
 
 

@@ -21,6 +21,11 @@ CONTEXT = re.compile(
 )
 NOTE = re.compile(r"^\S[^:]*:\d+:(?:\d+:)? note: ")
 UNNAMED = re.compile(r", or use '-fsycl-unnamed-lambda' to enable unnamed kernel lambdas")
+UNDEFINED = re.compile(r"(Undefined function \S+ found in \S+)\. This may result in runtime errors\.")
+JOINING = (
+    r"\1; if another source has it, compile both with -fsycl-allow-device-image-dependencies, else no kernel "
+    "that calls it can be launched"
+)
 NAMING = "; a name is a class of its own: q.parallel_for<class NAME>(...), or a functor of a named class"
 
 
@@ -32,6 +37,7 @@ def map_paths(text: str, folder: Path) -> str:
 def clean_log(text: str, folder: Path) -> str:
     """Give the device pass's words as they would stand on a screen."""
     text = UNNAMED.sub(NAMING, map_paths(PREFIX.sub("", text), folder))
+    text = UNDEFINED.sub(JOINING, text)
     return f"{text.rstrip()}\n" if text.strip() else ""
 
 

@@ -22,6 +22,7 @@ KERNEL = re.compile(
     r".*?getLineNumber\(\).*?return (\d+);.*?getColumnNumber\(\).*?return (\d+);",
     re.DOTALL,
 )
+SYSTEM = "#pragma GCC system_header\n"
 MAP = re.compile(r"-f(?:file|macro)-prefix-map=(.*)=([^=]*)")
 
 
@@ -46,9 +47,12 @@ def kernel_places(header: str, home: Path, maps: Iterable[str]) -> dict[str, dic
 
 
 def map_header(header: str, maps: Iterable[str]) -> str:
-    """Give the header with the names of files as -ffile-prefix-map asks for them; clang leaves them as they are."""
+    """Give the header with the names of files as -ffile-prefix-map asks for them; clang leaves them as they are.
+
+    It is a system header: for each kernel without linkage, as in an unnamed namespace, g++ warns of what stands in it.
+    """
     told = tuple(maps)
-    return re.sub(
+    return SYSTEM + re.sub(
         r'(#ifndef NDEBUG\n\s*return ")([^"]*)(";)',
         lambda found: found[1] + map_file(found[2], told) + found[3],
         header,

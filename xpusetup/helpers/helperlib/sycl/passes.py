@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from helperlib.sycl.call import Call, Input
     from helperlib.sycl.home import Home
 
-ALWAYS = ("-fno-sycl-unnamed-lambda", "-fsycl-allow-device-image-dependencies")
-"""g++ knows no names for kernels that have none, so each kernel needs one; functions of other sources (SYCL_EXTERNAL)
-are joined by the run time, which the second word prepares. It changes no byte of sources without any."""
+ALWAYS = ("-fno-sycl-unnamed-lambda",)
+"""g++ knows no names for kernels that have none, so each kernel needs one."""
 ATTRIBUTES = ("sycl", "intel")
 """The families of attributes that say something to the device pass alone."""
 NAMED_ATTRIBUTES = 12
@@ -79,7 +78,7 @@ def device_words(call: Call, source: Input, home: Home) -> list[str]:
     words = [*ALWAYS, f"--gcc-install-dir={install_folder(host_driver(call))}"]
     if Path(source.word).suffix not in {".cpp", ".cc", ".cxx", ".C"}:
         words += ["-x", "c++"]
-    given = _without_own_headers([*call.both, *call.device], home)
+    given = _without_own_headers([*_preview(call), *call.both, *call.device], home)
     while given:
         word = given.pop(0)
         if word in DROPPED:
@@ -120,6 +119,8 @@ def host_command(call: Call, source: Input, home: Home, header: Path | None, giv
         command += ["-x", "c++" if call.sycl and language == "c" else language]
     if call.sycl:
         command += [*(("-include", str(header)) if header else ()), *_folders(home), *_quiet(command[0])]
+        command += _preview(call)
+        command += ["-Wno-attributes"] if call.suffix else []  # of types that are seen further than their fields
     if call.host_compiler and call.sycl:
         return [*command, *call.host_options, given or source.word]
     return [
@@ -129,6 +130,11 @@ def host_command(call: Call, source: Input, home: Home, header: Path | None, giv
         *call.host,
         given or source.word,
     ]
+
+
+def _preview(call: Call) -> list[str]:
+    """Give what SYCL's headers go by where a program is linked with libsycl-preview."""
+    return ["-D__INTEL_PREVIEW_BREAKING_CHANGES"] if call.preview else []
 
 
 def _by_suffix(name: str) -> set[str]:

@@ -79,5 +79,7 @@ def find_mixed(records: Sequence[Record]) -> str:
         given = wanted & set(held.get("SYCL/exported symbols", {}))
         if given and "SYCL/device globals" in held:
             names = ", ".join(sorted(given))
-            return f"{source} has device globals, and functions for kernels of others ({names}): part them into two sources"
+            return (
+                f"{source} has device globals, and functions for kernels of others ({names}): part them in two sources"
+            )
     return ""

@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 MAGIC = 0x07230203
 HEAD = 20
@@ -33,6 +33,19 @@ def read_imports(module: bytes) -> list[str]:
 def read_kernels(module: bytes) -> list[str]:
     """Give the names of a module's kernels."""
     return [_text(rest, 2 * WORD)[0] for number, rest in _instructions(module) if number == ENTRY_POINT]
+
+
+def rename_kernels(module: bytes, kernels: Collection[str], suffix: str) -> bytes:
+    """Give a module whose kernels of these names have a suffix."""
+    made, at = bytearray(module[:HEAD]), HEAD
+    for number, rest in _instructions(module):
+        at += WORD + len(rest)
+        if number == ENTRY_POINT:
+            name, after = _text(rest, 2 * WORD)
+            named = f"{name}{suffix}".encode() if name in kernels else name.encode()
+            rest = rest[: 2 * WORD] + named + b"\0" * (WORD - len(named) % WORD) + rest[after:]  # noqa: PLW2901
+        made += struct.pack("<I", (len(rest) // WORD + 1) << 16 | number) + rest
+    return bytes(made) + module[at:]
 
 
 def _instructions(module: bytes) -> Iterator[tuple[int, bytes]]:

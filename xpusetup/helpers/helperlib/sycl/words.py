@@ -49,6 +49,7 @@ GROUPS: tuple[Group, ...] = (
         (
             Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
             Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
+            Word(r"--xpusetup-kernel-suffix=\w+", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
             Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
@@ -73,9 +74,7 @@ GROUPS: tuple[Group, ...] = (
                 r"-std=.*|-pthread|-fno-exceptions|-fexceptions|-fno-rtti|-frtti|-fshort-enums|-fpack-struct(=\d+)?",
                 "both",
             ),
-            Word(
-                r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-fno-threadsafe-statics", "both"
-            ),
+            Word(r"-fsigned-char|-funsigned-char|-fno-signed-char|-ftemplate-depth=\d+|-f(no-)?aligned-new", "both"),
             Word(
                 r"-fwrapv|-fno-wrapv|-f(no-)?strict-overflow|-f(no-)?strict-aliasing|-f(no-)?delete-null-pointer-checks",
                 "both",
@@ -127,6 +126,7 @@ GROUPS: tuple[Group, ...] = (
                 r"-fsycl-device-code-split(=.*)?|-fno-sycl-device-code-split|-f(no-)?sycl-dead-args-optimization",
                 "device",
             ),
+            Word(r"-f(no-)?sycl-allow-device-image-dependencies", "device"),
             Word(r"-Xclang", "device", 1),
             Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
             Word(
@@ -175,7 +175,7 @@ GROUPS: tuple[Group, ...] = (
                 "host",
             ),
             Word(
-                r"-f(function|data)-sections|-fno-common|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
+                r"-f(function|data)-sections|-fno-common|-fno-threadsafe-statics|-f(no-)?inline.*|-funroll-loops|-ftree-.*|-fno-gnu-unique|-Wa,.+|-p|-pg",
                 "host",
             ),
             Word(r"-fdebug-types-section|-fabi-version=\d+|-ftls-model=.*|-P|-dM|-dD|-save-temps.*", "host"),
