@@ -155,6 +155,7 @@ def test_a_root_is_a_place_like_any_other() -> None:
     assert kit is not None
     there = kit.below("/work/root")
     assert (there.compiler, there.scripts) == ("/work/root/toolkit/bin/icpx", ("/work/root/toolkit/env.sh",))
+    assert "--version" not in render_activation(there)
     assert "--version" not in render_activation(kit), "that of the compiler is not always that of its wheel"
     assert not Toolkit(provider="scripts", version="1", compiler="/opt/icpx", root="/opt").made
 
