@@ -19,6 +19,7 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
+from xpusetup.machine.companions import TorchThere
 from xpusetup.machine.fit import (
     DeviceCode,
     FitLibrary,
@@ -421,23 +422,44 @@ def test_what_is_installed_is_judged_by_its_libraries_alone(kind: str, name: str
     ("torch", "version", "command"),
     [
         ("2.13.0+cpu", "0.25.0", "install --no-deps torchvision==0.28.0+cpu --index-url {index}/cpu"),
-        ("2.13.0+own", "0.25.0", "install --no-deps torchvision==0.28.0+own"),
+        ("2.13.0+own", "0.25.0", "install --no-deps torchvision==0.28.0+cpu --index-url {index}/cpu"),
         ("2.13.0", "0.25.0", "install --no-deps torchvision==0.28.0"),
         ("2.13.0", "0.28.0", "uninstall --yes torchvision"),
     ],
 )
 def test_the_command_that_mends(torch: str, version: str, command: str) -> None:
-    told = mend_command(Misfit("torchvision", version, ""), "/env/bin/python", torch, TARGET.known)
+    told = mend_command(Misfit("torchvision", version, ""), "/env/bin/python", TorchThere(torch, TARGET.known))
     assert told == f"/env/bin/python -m pip {command.format(index='https://download.pytorch.org/whl')}"
 
 
 def test_what_is_damaged_comes_anew() -> None:
     bad = Misfit("torchvision", "0.28.0+xpu", "", damaged=True)
-    told = mend_command(bad, "python", "2.13.0+cpu", TARGET.known)
+    told = mend_command(bad, "python", TorchThere("2.13.0+cpu", TARGET.known))
     assert told == (
         "python -m pip install --no-deps --force-reinstall torchvision==0.28.0+xpu"
         " --index-url https://download.pytorch.org/whl/xpu"
     )
+
+
+def test_a_wheel_without_files_fits_as_what_it_requires_does() -> None:
+    plain = replace(WHEEL, compiled=0, libraries=[], requires=["torchcodec-xpu"])
+    found = judge_fit(replace(plain, files=0), TARGET)
+    assert (found.answer, "torchcodec-xpu" in found.reason) == ("unknown", True)
+    assert judge_fit(plain, TARGET).answer == "fits"
+
+
+@pytest.mark.parametrize(
+    ("version", "reason", "command"),
+    [
+        ("2.13.0", "libtorch_npu.so needs libhccl.so, which is found nowhere", "source /usr/local/Ascend"),
+        ("2.13.0", "libtorch_npu.so needs libtorch_cuda.so, which is found nowhere", "python -m pip uninstall"),
+        ("2.14.0", "libtorch_npu.so needs libhccl.so, which is found nowhere", "python -m pip install"),
+    ],
+)
+def test_what_a_script_of_cann_switches_on_is_not_missing(version: str, reason: str, command: str) -> None:
+    told = mend_command(Misfit("torch_npu", version, reason), "python", TorchThere("2.13.0+cpu"))
+    assert told.startswith(command)
+    assert ("torch-npu==2.13.0.*" in told) == (version == "2.14.0")
 
 
 def test_what_would_fit() -> None:

@@ -30,7 +30,7 @@ KEY = re.compile(r"^\s*(?:--)?constraint\s*[=:]", re.IGNORECASE)
 
 def render_constraints(keeping: Keeping) -> str:
     """Give the constraints: what stays in its version, and Tritons that no version may come of."""
-    pins = [one.pin for one in keeping.keeps]
+    pins = [one.pin for one in keeping.pinned]
     return HEAD + "".join(f"{line}\n" for line in (*pins, *(f"{name}<0" for name in keeping.never)))
 
 
@@ -39,7 +39,7 @@ def adopt_requirements(text: str, keeping: Keeping) -> str:
     end = "\r\n" if "\r\n" in text else "\n"
     folders = dict.fromkeys(name_in_settings(dirname(one.source)) for one in keeping.keeps if one.kind == "wheel")
     lines = [f"-c {CONSTRAINTS}", *(f"--find-links {folder}" for folder in folders)]
-    lines += [f"--extra-index-url {keeping.index}"] if keeping.index else []
+    lines += [f"--extra-index-url {index}" for index in keeping.indexes]
     return "".join(f"{line}  {MARK}{end}" for line in lines) + text
 
 

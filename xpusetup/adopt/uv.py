@@ -15,15 +15,17 @@ from packaging.utils import canonicalize_name
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, Comment, Table
 
-from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keeping
+from xpusetup.adopt.keeping import FAMILY, INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
 OVERRIDES = "override-dependencies"
 ODD = (LookupError, TypeError, AttributeError, ValueError, TOMLKitError, UsageError)
 """What tomlkit and we raise where something is no table, or is written in pieces of which tomlkit loses count."""
+OF_TORCH = re.compile(r"torch|/whl/(?:nightly/)?(?:xpu|cpu|cu\d+|rocm)", re.IGNORECASE)
+"""Addresses and names of indexes that have torch."""
 UNSAFE = "is written in a form that cannot be edited safely"
 HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
 """The head of a table that holds tables alone: none is needed, and tomlkit leaves the one that held more."""
@@ -40,6 +42,55 @@ def find_refused(text: str, keeping: Keeping) -> list[str]:
     """Give the constraints of a project that uv holds beside our overrides, and that no torch that stays fulfils."""
     uv = _parse(text).unwrap().get("tool", {}).get("uv", {})
     return [each for each in uv.get("constraint-dependencies", ()) if keeping.refuses(each)]
+
+
+def find_taken(lock: str, urls: Collection[str]) -> list[str]:
+    """Give what a lock has from an index, without torch and its companions."""
+    found = re.findall(
+        r'^name = "([^"]+)"\r?\nversion = "[^"]+"\r?\nsource = \{ registry = "([^"]+)" \}', lock, re.MULTILINE
+    )
+    return sorted(name for name, url in found if url.rstrip("/") in urls and name not in FAMILY)
+
+
+def find_open(text: str, lock: str, relock: str) -> Iterator[str]:
+    """Give what has to be changed where torch's index is asked for every package, each with the lines to write.
+
+    uv takes all that an index has from there, if it is named before the package index; torch's holds few versions of
+    what torch requires, often not for each Python. What a lock has from there stays until it is asked for anew.
+    """
+    uv = _parse(text).unwrap().get("tool", {}).get("uv", {})
+    sources = (each for name, each in uv.get("sources", {}).items() if canonicalize_name(name) in FAMILY)
+    named = {each["index"] for each in sources if isinstance(each, dict) and "index" in each}
+    open_ones = [
+        one
+        for one in uv.get("index", ())
+        if not one.get("explicit") and not _is_ours(one) and (one.get("name") in named or OF_TORCH.search(_all_of(one)))
+    ]
+    told = "is asked for every package, and uv takes all that it has from there"
+    for one in open_ones:
+        name = "" if one.get("name") else 'name = "torch-as-it-was"\n'
+        yield f"the index {one.get('name') or one.get('url')} {told}; below its url write:\n{name}explicit = true"
+    for key in ("index-url", "extra-index-url"):
+        urls = [each for each in _listed(uv.get(key)) if OF_TORCH.search(each)]
+        yield from (f"{key} names {url}, which {told}; take it out: {INDEX_NAME} is asked for torch" for url in urls)
+        open_ones += urls
+    strategy = uv.get("index-strategy", "first-index")
+    if open_ones and strategy != "first-index":
+        yield f'take out index-strategy = "{strategy}": with it any index may bring any package'
+    taken = find_taken(
+        lock, {each.get("url", "").rstrip("/") if isinstance(each, dict) else each for each in open_ones}
+    )
+    if taken:
+        words = " ".join((relock, *(f"--upgrade-package {each}" for each in taken)))
+        yield f"then, for what uv.lock has from there:\n{words}"
+
+
+def _listed(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else list(value or ())
+
+
+def _all_of(index: Any) -> str:
+    return f"{index.get('name', '')} {index.get('url', '')}"
 
 
 def find_locked(text: str, name: str) -> set[str]:
@@ -77,19 +128,21 @@ def adopt_uv(text: str, keeping: Keeping) -> str:
 def _adopted(text: str, keeping: Keeping) -> str:
     document = _parse(text)
     uv = _table(_table(document, "tool", is_super=True), "uv")
-    kept = (f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin for one in keeping.keeps)
+    kept = (f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin for one in keeping.pinned)
     _write_overrides(uv, keeping, [*kept, *(f"{name} ; {NEVER}" for name in keeping.never)], kept=True)
-    for one in keeping.keeps:
+    indexes = keeping.indexes
+    for one in keeping.pinned:
         if one.kind in {"wheel", "index"}:
             table = _table(uv, "sources")
             _drop_alike(table, one.name)
-            table[one.name] = _inline({"path": one.source} if one.kind == "wheel" else {"index": INDEX_NAME})
-    if keeping.index:
+            table[one.name] = _inline({"path": one.source} if one.kind == "wheel" else {"index": indexes[one.source]})
+    if indexes:
         _drop_index(uv)
+    for url, name in indexes.items():
         if "index" not in uv:
             uv["index"] = tomlkit.aot()
         index = tomlkit.table()
-        index.update({"name": INDEX_NAME, "url": keeping.index, "explicit": True})
+        index.update({"name": name, "url": url, "explicit": True})
         uv["index"].append(index)
     return _checked(tomlkit.dumps(document))
 
@@ -119,7 +172,7 @@ def _left(text: str, before: str, keeping: Keeping) -> str:
         if canonicalize_name(name) in keeping.names:
             _table(uv, "sources")[name] = _as_line(value)
     lost: list[str] = []
-    if all(each.get("name") != INDEX_NAME for each in old.get("index", ())):
+    if not any(map(_is_ours, old.get("index", ()))):
         lost += _drop_index(uv)
     lost += _prune(document, uv, tool)
     found = "".join((tomlkit.dumps(document), *(f"{comment}\n" for comment in lost)))
@@ -214,10 +267,14 @@ def _drop_alike(table: Any, name: str) -> None:
         del table[each]
 
 
+def _is_ours(index: Any) -> bool:
+    return str(index.get("name", "")).startswith(INDEX_NAME)
+
+
 def _drop_index(uv: Any) -> list[str]:
-    """Take our index out; gives the comments that somebody put below it, as at the end of the file."""
+    """Take our indexes out; gives the comments that somebody put below it, as at the end of the file."""
     there = uv.get("index", [])
-    ours = [number for number, one in enumerate(there) if one.get("name") == INDEX_NAME]
+    ours = [number for number, one in enumerate(there) if _is_ours(one)]
     lost = [comment for number in ours for comment in _comments(there[number])]
     if ours and len(ours) == len(there):
         del uv["index"]

@@ -20,6 +20,7 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.machine.probe_fit import interpreter_of, site_packages
+from xpusetup.run.tables import versions_beside
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, variable
 
@@ -56,7 +57,9 @@ class FileChange:
 class Adopted:
     """What makes a project keep its torch. `kept` stays in its version, `never` must not come beside it.
 
-    The second line of one of the `notes` is the command that it tells of.
+    `beside`: companions of torch that are not there, in the version and from the index in which one may come.
+
+    The further lines of one of the `notes` are the command that it tells of, or what to write.
     `written`: the files are as the diffs say; `undone`: it was taken back. `apply` is the command that writes it.
     """
 
@@ -64,6 +67,7 @@ class Adopted:
     environment: str
     kept: list[Keep]
     never: list[str]
+    beside: list[Keep]
     changes: list[FileChange]
     notes: list[str]
     written: bool
@@ -110,7 +114,9 @@ def look(folder: str, where: Where) -> Adoption:
     environment, by = _environment(place, where)
     own = _own_environment(place)
     outside = own is not None and own != environment and _sees(own, environment)
-    keeping = keep_torch(_installed(environment), lambda path: Path(path).is_file(), outside=outside)
+    there = _installed(environment)
+    known = versions_beside(there["torch"].version)
+    keeping = keep_torch(there, lambda path: Path(path).is_file(), outside=outside, known=known)
     before = {path: text for path, (text, _) in _taken_back(place).items()}
     before |= _without_lost(own or environment, place, before)
     texts = dict(_edits(place, keeping, own or environment, before))
@@ -122,6 +128,7 @@ def look(folder: str, where: Where) -> Adoption:
     notes = [
         *_notes(keeping, own, environment),
         *_refusals(texts, keeping),
+        *_open_indexes(place, before),
         *_unheeded(place, own or environment, keeping),
     ]
     return _adoption(place, {**before, **texts}, record, told, notes, _line(where, place))
@@ -184,6 +191,7 @@ def _adoption(
         environment=where,
         kept=list(kept.keeps),
         never=list(kept.never),
+        beside=list(kept.beside),
         changes=[each for path, text in texts.items() if (each := _change(path, text)).diff],
         notes=notes,
         written=False,
@@ -343,6 +351,13 @@ def _refusals(texts: dict[Path, str], keeping: Keeping) -> list[str]:
         for path, does, tool, refused in found
         if refused
     ]
+
+
+def _open_indexes(place: Path, before: dict[Path, str | None]) -> Iterator[str]:
+    """Say which index of torch is asked for every package, with what to write so that it is not."""
+    text = (_text(place / PROJECT, before) or "").removeprefix(BOM)
+    relock = f"uv lock --project {shlex.quote(str(place))}"
+    return uv.find_open(text, files.read_text(place / LOCK) or "", relock)
 
 
 def _unheeded(place: Path, environment: Path, keeping: Keeping) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import shlex
 from collections import deque
@@ -17,11 +18,13 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.explain.news import News, find_news, read_known
 from xpusetup.explain.scan import Watcher
+from xpusetup.machine.companions import torch_there
+from xpusetup.machine.installs import keep_torch_all, moves_torch
 from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
-from xpusetup.run.tables import known_bad
+from xpusetup.run.tables import gpu_table, known_bad, versions_beside
 from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature
     from xpusetup.explain.news import Known
+    from xpusetup.machine.companions import TorchThere
 
 
 LAST_LINES = 12
@@ -140,9 +144,31 @@ def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lin
     """Give what a log says, with advice for this machine and this build, and what was kept of its lines."""
     chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
     found = explain_chunks(chunks, known_signatures(), known)
-    told = found.describe(families=read_families())
+    told = _keeping_torch(found.describe(families=read_families()), found.log)
     told = replace(told, causes=_for_a_build(told.causes, Path(log)))
     return complete_result(told, _situation(Path(log))), found.log
+
+
+def _keeping_torch(told: ExplainedLog, log: Lines) -> ExplainedLog:
+    """Let no command change the torch of which the log tells, where one that is advised may."""
+    if not any(moves_torch(line) for each in (*told.causes, *told.went_on) for line in each.commands):
+        return told
+    torch = _torch_of(log, told.first_error)
+
+    def keep(causes: list[Cause]) -> list[Cause]:
+        return [replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes]
+
+    return replace(told, causes=keep(told.causes), went_on=keep(told.went_on))
+
+
+def _torch_of(log: Lines, error: str) -> TorchThere | None:
+    """Give the torch of which a log tells; None where it tells of none. Of a long log the error may not be kept."""
+    from xpusetup.machine.probe import TOLD  # noqa: PLC0415 - most logs need nothing of torch installed
+    from xpusetup.paste.facts import facts_from_paste  # noqa: PLC0415 - most logs need nothing of torch installed
+
+    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
+    torch = facts_from_paste([log.whole, error], taken, gpu_table(), TOLD)[0].torch
+    return torch_there(torch, versions_beside(torch.version or "") if torch else {})
 
 
 def _known(told: ExplainedLog) -> list[KnownCombination]:

@@ -179,14 +179,13 @@ def list_misfits(venv: Path) -> list[InstalledMisfit] | None:
     found = find_misfits(venv, places)
     if not found:
         return None if found is None else []
-    from xpusetup.machine.fit import mend_command  # noqa: PLC0415 - most environments have no misfit
+    from xpusetup.machine.companions import TorchThere  # noqa: PLC0415 - most environments have no misfit
+    from xpusetup.machine.fit import mend_command  # noqa: PLC0415 - same
     from xpusetup.run.tables import versions_beside  # noqa: PLC0415 - same
 
     torch, python = read_version(places), str(venv / "bin/python")
-    beside = versions_beside(torch)
+    there = TorchThere(torch, versions_beside(torch))
     return [
-        InstalledMisfit(
-            name=one.name, version=one.version, reason=one.reason, fix=mend_command(one, python, torch, beside)
-        )
+        InstalledMisfit(name=one.name, version=one.version, reason=one.reason, fix=mend_command(one, python, there))
         for one in found
     ]

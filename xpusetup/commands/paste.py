@@ -14,12 +14,14 @@ from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.companions import torch_there
+from xpusetup.machine.installs import keep_torch_all
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
-from xpusetup.run.tables import gpu_table
+from xpusetup.run.tables import gpu_table, versions_beside
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -251,7 +253,9 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
-    return tuple(each for each in found.describe(families=families).causes if not each.caused_by)
+    causes = (each for each in found.describe(families=families).causes if not each.caused_by)
+    torch = torch_there(facts.torch, versions_beside(facts.torch.version or "") if facts.torch else {})
+    return tuple(replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes)
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:

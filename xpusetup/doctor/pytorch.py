@@ -7,7 +7,17 @@ from datetime import date
 from posixpath import basename
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import Answer, Question, distribution, intel_gpus, is_xpu, numbers, variable
+from xpusetup.doctor.question import (
+    Answer,
+    Question,
+    distribution,
+    intel_gpus,
+    is_xpu,
+    kept_torch,
+    numbers,
+    variable,
+)
+from xpusetup.machine.companions import install_beside, triton_of
 from xpusetup.machine.fit import mend_command
 from xpusetup.machine.pairs import takes
 from xpusetup.machine.works import lists_gpu, torch_works
@@ -72,15 +82,13 @@ def check_fits(question: Question) -> Answer | None:
         return Answer("ok", f"all that is linked with torch {torch.version} can be loaded")
     first, *others = torch.misfits
     seen = [f"{first.name} {first.version} {first.reason}", *(f"{one.name} {one.version} too" for one in others)]
-    return Answer("fail", "\n".join(seen), {"mend": _mend(question, torch, torch.version)})
+    return Answer("fail", "\n".join(seen), {"mend": _mend(question, torch)})
 
 
-def _mend(question: Question, torch: Torch, version: str) -> str:
-    """Give the commands that mend all of it; what belongs to that torch is known from the profile of its release."""
-    parts = {part.distribution: part.version for part in question.profile.components if part.kind != "skip"}
-    same = parts.get("torch", "").partition("+")[0] == version.partition("+")[0]
-    known = parts if same else {}
-    return " && ".join(mend_command(one, torch.python, version, known) for one in torch.misfits or ())
+def _mend(question: Question, torch: Torch) -> str:
+    """Give the commands that mend all of it."""
+    kept = kept_torch(question)
+    return " && ".join(mend_command(one, torch.python, kept) for one in torch.misfits or ()) if kept else ""
 
 
 def _is_misfit(one: Conflict, torch: Torch) -> bool:
@@ -127,7 +135,7 @@ def _answer(question: Question, wanted: Callable[[Conflict, Torch], bool]) -> An
     found = sorted((one for one in torch.conflicts if wanted(one, torch)), key=_weight)
     if not found:
         return Answer("ok", "they fit together")
-    words = {"python": torch.python, "wanted": wanted_packages(found[0])}
+    words = {"python": torch.python, "wanted": wanted_packages(found[0], torch)}
     return Answer(found[0].level, describe(found), words)
 
 
@@ -171,14 +179,23 @@ def _owner(one: Conflict, part: str) -> str:
     return f" ({owner})" if owner else ""
 
 
-def wanted_packages(one: Conflict) -> str:
-    """Give what pip is to install so that two packages agree: the other one in the version of the one that needs it."""
+def wanted_packages(one: Conflict, torch: Torch) -> str:
+    """Give what pip is to install so that two packages agree.
+
+    What torch pins comes in that version, of both; else the other one in the version of the one that needs it, where
+    both are Intel's. A package that was made for another library is the same when it comes again: a newer one may fit.
+    """
     needer, _, version = one.owners.get("library", "").partition(" ")
     brings = (one.owners.get("first") or "").partition(" ")[0]
-    family = brings.startswith("intel-") and needer.startswith("intel-")
-    if one.kind in ("symbol", "version") and family:
+    pins = [pin for pin in torch.requires if pin.partition("==")[0] in (needer, brings)]
+    lost = [pin for pin in pins if torch.distributions.get(pin.partition("==")[0]) != pin.partition("==")[2]]
+    if lost:
+        return f"--no-deps {' '.join(lost)}"
+    if one.kind in ("symbol", "version") and brings.startswith("intel-") and needer.startswith("intel-"):
         return f"{brings}=={version}"
-    return f"--force-reinstall {needer}" if needer else "--force-reinstall torch"
+    if not needer:
+        return "--force-reinstall torch"
+    return f"--upgrade {needer}" if one.kind == "majors" else f"--force-reinstall --no-deps {needer}=={version}"
 
 
 # The PyTorch of an environment: the right build, with the libraries it asks for, and what importing it said.
@@ -286,7 +303,9 @@ def check_companions(question: Question) -> Answer | None:
     other_failure = bool(question.facts.refused) and not re.search(r"torchvision|torchaudio", error)
     asked = (torch.report is not None and not error) or other_failure
     seen = f"{', '.join(dict.fromkeys([*late, *other]))} beside torch {torch.version}"
-    return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
+    kept, names = kept_torch(question), [each.partition(" ")[0] for each in (*late, *other)]
+    mend = install_beside(list(dict.fromkeys(names)), kept, f"{torch.python} -m pip") if kept else []
+    return Answer("fail" if late and not asked else "warn", seen, {"mend": " && ".join(mend)})
 
 
 NIGHTLY = re.compile(r"\.dev(20[2-9]\d)(\d\d)(\d\d)\b")
@@ -383,6 +402,9 @@ def check_fallback(question: Question) -> Answer | None:
     return Answer("info", ", ".join(f"{name}={value}" for name, value in values.items()))
 
 
+OWN_MODULE = re.compile(r"named 'torch['.]")
+
+
 def check_import(question: Question) -> Answer | None:
     """Say how importing torch ended."""
     torch = question.facts.torch
@@ -390,7 +412,7 @@ def check_import(question: Question) -> Answer | None:
     if seen is None:
         return None
     name = f"torch {seen.version}" if seen.version else "torch"
-    if seen.count and seen.error.startswith("ModuleNotFoundError") and "named 'torch" not in seen.error:
+    if seen.count and seen.error.startswith("ModuleNotFoundError") and not OWN_MODULE.search(seen.error):
         return Answer("info", f"{name} imports and lists a device; another module does not: {seen.error}")
     return Answer("fail", seen.error) if seen.error else Answer("ok", f"{name} imports")
 
@@ -410,8 +432,6 @@ def check_available(question: Question) -> Answer | None:
 
 
 NAMES = ("triton", "triton-xpu", "pytorch-triton-xpu", "pytorch-triton")
-RENAMED = (2, 10)
-"""The release from which on the package is called triton-xpu."""
 
 
 def _there(question: Question) -> dict[str, str]:
@@ -424,7 +444,8 @@ def check_package(question: Question) -> Answer | None:
     if torch is None or not there:
         return None
     seen = ", ".join(f"{name} {version}" for name, version in there.items())
-    wanted = "triton-xpu" if numbers(torch.version or "") >= RENAMED else "pytorch-triton-xpu"
+    kept = kept_torch(question)
+    wanted = (triton_of(kept) if kept else "") or "triton-xpu"
     words = {"python": torch.python, "wanted": wanted, "names": " ".join(there)}
     if len(there) > 1:
         return Answer("fail", seen, words)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from xpusetup.base.model import Fix
 from xpusetup.base.values import Confidence, Limits, Strict
 from xpusetup.config.load import parse_data
+from xpusetup.machine.companions import torch_there
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Goal, Level
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
+    from xpusetup.machine.companions import TorchThere
     from xpusetup.machine.facts import Facts, Gpu, Node, Section
     from xpusetup.machine.gpus import Family, GpuTable
     from xpusetup.machine.known_bad import KnownBad
@@ -168,6 +170,14 @@ def distribution(question: Question, name: str) -> str:
     """Give the version of a distribution in the environment; empty when it is not there."""
     torch = question.facts.torch
     return torch.distributions.get(name, "") if torch else ""
+
+
+def kept_torch(question: Question) -> TorchThere | None:
+    """Give the torch that advice has to leave as it is; of its own release the profile knows what belongs to it."""
+    torch = question.facts.torch
+    parts = {part.distribution: part.version for part in question.profile.components if part.kind != "skip"}
+    same = torch is not None and parts.get("torch", "").partition("+")[0] == (torch.version or "").partition("+")[0]
+    return torch_there(torch, parts if same else {})
 
 
 def package(question: Question, *names: str) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, get_args
 from xpusetup.base.model import Finding, Fix
 from xpusetup.doctor import access, ages, combinations, extensions, hardware, pytorch, resources, toolkit, userland
 from xpusetup.doctor.known import judge_untold
-from xpusetup.doctor.question import Answer, Check, Question, lists_all
+from xpusetup.doctor.question import Answer, Check, Question, kept_torch, lists_all
 from xpusetup.machine.facts import Section
+from xpusetup.machine.installs import keep_torch_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -192,7 +193,7 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
         title=text.title,
         seen=answer.seen,
         why="" if quiet else _reason(text, answer),
-        fix=Fix() if quiet else _fix(text, answer),
+        fix=Fix() if quiet else _keeping(_fix(text, answer), question),
         source=text.source,
         caused_by=(found[cause].caused_by or cause) if answer.level == "skip" else "",
     )
@@ -212,6 +213,13 @@ def _fix(text: CheckText, answer: Answer) -> Fix:
         lines = tuple(answer.words["commands"].splitlines())
         return Fix(say=own, commands=(("any", lines),) if lines else ())
     return replace(fix, say=own) if own and "<mend>" not in text.say else fix
+
+
+def _keeping(fix: Fix, question: Question) -> Fix:
+    """Give a fix whose commands leave the torch that is there as it is."""
+    torch = kept_torch(question)
+    rows = ((family, tuple(keep_torch_all(lines, torch))) for family, lines in fix.commands)
+    return replace(fix, commands=tuple((family, lines) for family, lines in rows if lines))
 
 
 def _outweighs(found: Mapping[str, Finding], name: str, answer: Answer) -> bool:

@@ -129,6 +129,7 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "python": about.get("Requires-Python", ""),
         "libraries": [_short(asdict(one), place) for one in judged],
         "compiled": len(archive.parts()),
+        "files": sum(".dist-info/" not in member for member in archive.members),
         "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
         "overwrites": _overwrites(archive, torch.environment, canonical(name)),
         "device": device_code(archive.parts()),

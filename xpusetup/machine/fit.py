@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.model import Misfit
-from xpusetup.machine.pairs import OPEN
+from xpusetup.machine.companions import TRITONS, TorchThere, index_of, install_beside, triton_of, version_beside
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -77,7 +77,10 @@ class DeviceCode:
 
 @dataclass(frozen=True, kw_only=True)
 class InspectedFit:
-    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners."""
+    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners.
+
+    `files`: how many it has beside its metadata.
+    """
 
     file: str
     name: str
@@ -91,6 +94,7 @@ class InspectedFit:
     overwrites: dict[str, int]
     device: DeviceCode
     broken: str
+    files: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,22 +223,27 @@ def _told(verdict: Verdict) -> str:
     return f"{'was made for another torch' if verdict.of_torch else 'cannot be loaded here'}: {verdict.reason}"
 
 
-def mend_command(misfit: Misfit, python: str, torch: str, known: Mapping[str, str]) -> str:
+def mend_command(misfit: Misfit, python: str, torch: TorchThere) -> str:
     """Give the command that puts a misfit right: the version that belongs to that torch, else it has to go.
 
-    What is damaged comes anew. PyTorch's index has a folder for each local version.
+    What is damaged comes anew, from the index of its build. What CANN's script switches on is not missing.
     """
-    local = (misfit.version if misfit.damaged else torch).partition("+")[2]
-    wanted = instead_of(misfit.name, misfit.version, torch, known)
+    name, pip = canonicalize_name(misfit.name), f"{python} -m pip"
     if misfit.damaged:
-        wanted = f"--force-reinstall {misfit.name}=={misfit.version}"
-    if not wanted:
-        return f"{python} -m pip uninstall --yes {misfit.name}"
-    index = f" --index-url {INDEX}/{local}" if re.fullmatch(r"cpu|xpu|cu\d+|rocm[\d.]+", local) else ""
-    return f"{python} -m pip install --no-deps {wanted}{index}"
+        index = index_of(misfit.version.partition("+")[2])
+        line = f"{pip} install --no-deps --force-reinstall {misfit.name}=={misfit.version}"
+        return f"{line} --index-url {index}" if index else line
+    belongs = version_beside(name, torch)
+    if belongs and not SpecifierSet(f"=={belongs}").contains(misfit.version, prereleases=True):
+        return install_beside([name], torch, pip)[0]
+    if name == "torch-npu" and OF_CANN.search(misfit.reason):
+        return f"source {CANN_SCRIPT}"
+    return f"{pip} uninstall --yes {misfit.name}"
 
 
-INDEX = "https://download.pytorch.org/whl"
+OF_CANN = re.compile(r"needs (?!lib(?:torch|c10))lib\S+\.so\S*, which is found nowhere")
+"""What torch_npu lacks where nobody has switched CANN on: of others' libraries it has those of torch and CANN alone."""
+CANN_SCRIPT = "/usr/local/Ascend/ascend-toolkit/set_env.sh"
 
 
 def binding(wheel: InspectedFit) -> Binding:
@@ -429,6 +438,9 @@ def _file(path: str) -> str:
 
 def _well(wheel: InspectedFit) -> Verdict:
     bound = binding(wheel)
+    if not wheel.compiled and not wheel.files:
+        named = ", ".join(wheel.requires) or "nothing"
+        return Verdict("unknown", f"nothing is in it: what it requires has to fit ({named})")
     if not wheel.compiled:
         return Verdict("fits", "it is Python alone")
     if bound == "none":
@@ -468,13 +480,9 @@ def _instead(wheel: InspectedFit, target: Target) -> str | None:
 
 
 def instead_of(name: str, version: str, torch: str, known: Mapping[str, str]) -> str:
-    """Give the requirement of the version that belongs to a torch, of the same build as that; empty: not known.
-
-    Companions are published for each build of torch; what has no build, as triton-xpu, is for that of the profile.
-    """
-    name = re.sub(r"[-_.]+", "-", name).lower()
-    belongs, local = known.get(name, "").partition("+")[0], torch.partition("+")[2]
-    if not belongs or (name not in OPEN and local != known.get("torch", "").partition("+")[2]):
+    """Give the requirement of the version that belongs to a torch, of the build that goes with it; empty: not known."""
+    name, there = canonicalize_name(name), TorchThere(torch, known)
+    if name not in known or (name in TRITONS and triton_of(there) != name):
         return ""
-    wanted = f"{belongs}+{local}" if local and name in OPEN else belongs
-    return "" if version == wanted else f"{name}=={wanted}"
+    belongs = version_beside(name, there)
+    return f"{name}=={belongs}" if belongs not in ("", version) else ""

@@ -12,6 +12,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 OPEN = {"torchvision": ((0, 29, 1), ">=2.14"), "torchaudio": ((2, 11, 0), ">=2.11")}
 """From which release on a companion takes each torch from which on. Before, it is of one release of torch."""
+NEWEST = {"torchvision": ((2, 14, 0), "0.29.2"), "torchaudio": ((2, 11, 0), "2.11.0")}
+"""The last torch that has a companion of its own, and the companion that serves every later one."""
 SHIFT = 15
 """What torchvision's minor was ahead of torch's: 0.15 belongs to 2.0, 0.29.0 to 2.14."""
 EXACT = re.compile(r"==\s*(\d+\.\d+)[^,]*")
@@ -27,6 +29,15 @@ def table_of(name: str, version: str) -> str:
     if name == "torchvision" and major == 0:
         return f"==2.{minor - SHIFT}.*" if minor >= SHIFT else f"==1.{minor - 1}.*"
     return f"=={major or 1}.{minor}.*" if name == "torchaudio" else ""
+
+
+def own_release(name: str, torch: tuple[int, int, int]) -> str:
+    """Give the version of a companion that goes with a torch 2."""
+    last, newest = NEWEST[name]
+    if torch > last:
+        return newest
+    _major, minor, patch = torch
+    return f"0.{minor + SHIFT}.{patch}" if name == "torchvision" else f"2.{minor}.{patch}"
 
 
 def takes(name: str, version: str, torch: str, asked: str = "") -> bool:

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.machine.installs import for_uv
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -39,7 +41,8 @@ class Habits:
     def command(self, line: str) -> str:
         """Give a command as it is typed there; empty for one that has no use there."""
         if self.uv and (found := OF_PIP.match(line)):
-            return f"uv pip {found[1]}{found[2].replace(' -y', '').replace('--force-reinstall', '--reinstall')}"
+            words = found[2].replace(" -y", "").replace("--force-reinstall", "--reinstall")
+            return for_uv(f"uv pip {found[1]}{words}")
         if self.layered and (found := OF_DNF.match(line)):
             return f"sudo rpm-ostree install {found[2]}" if found[1] == "install" else "sudo rpm-ostree upgrade"
         if self.modules and line.startswith("exec env -i "):

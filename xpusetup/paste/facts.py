@@ -79,10 +79,11 @@ OWN_BUILD = re.compile(
 DENIED = re.compile(r"(?i)\b(?:no|not|without|missing|should|need\w*|install|remov\w+|uninstall\w*|un)\b|n't\b|\?")
 WHEREVER = "the environment that was told of"
 LOADING = re.compile(
-    r"(?:Import|OS|ModuleNotFound)Error: .*(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"
+    r"(?:Import|OS|ModuleNotFound)Error: (?!No module named .torch(?!gen)\w).*"
+    r"(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"
     r"|Failed to load the backend",
 )
-"""Errors at which `import torch` ends."""
+"""Errors at which `import torch` ends: it imports torchvision, torchaudio and the like nowhere."""
 WARNED = re.compile(
     r"(?:XPU|DPCPP) [Dd]evice count is zero|No XPU devices are available"
     r"|Failed to initialize XPU devices|free memory|Can't initialize Level Zero"
@@ -372,15 +373,17 @@ def _loading(got: Pasted) -> str:
 def _report(got: Pasted, version: str | None, build: Mapping[str, str]) -> dict[str, Any] | None:
     messages = [line for line in got.errors if WARNED.search(line)]
     error = _loading(got) if got.available is not True else ""
-    if got.available is None and got.count is None and not messages and not error:
+    imported = "imported" in got.collected and not messages
+    if got.available is None and got.count is None and not messages and not error and not imported:
         return None
+    asked = None if error or (imported and got.count is None) else bool(got.count)
     return {
         "error": error,
         "messages": messages,
         "seconds": 0.0,
         "version": version,
         "compiled": bool(build["xpu"]) if build else None,
-        "available": got.available if got.available is not None else None if error else bool(got.count),
+        "available": got.available if got.available is not None else asked,
         "count": len(got.seen) or got.count or (1 if got.available else 0),
         "devices": got.seen,
     }

@@ -11,7 +11,7 @@ from xpusetup.paste.ends import EndReader
 
 NAMED, LISTED, SHOWN = 1, 2, 3
 """How much a version of torch weighs: named in passing, in a list of packages, printed or seen to be installed."""
-EXPRESSION = re.compile(r"torch\.(__version__|version\.\w+|(?:xpu|cuda|accelerator)\.\w+(?:\([^()]*\))?)")
+EXPRESSION = re.compile(r"torch\.(__version__|version\.\w+|(?:xpu|cuda|hpu|npu|accelerator)\.\w+(?:\([^()]*\))?)")
 FORMS = {
     "__version__": r"\d+\.\d+\.\d+[\w.+]*",
     "version.cuda": r"None|\d[\d.]*",
@@ -19,6 +19,8 @@ FORMS = {
     "xpu.is_available()": "True|False",
     "xpu._is_compiled()": "True|False",
     "cuda.is_available()": "True|False",
+    "hpu.is_available()": "True|False",
+    "npu.is_available()": "True|False",
     "xpu.device_count()": r"\d{1,3}",
     "cuda.device_count()": r"\d{1,3}",
 }
@@ -141,6 +143,7 @@ class TorchReader(EndReader):
         return truth is not None
 
     def _note_answers(self, said: dict[str, str]) -> None:
+        self.got.collected["imported"] = "yes"
         if version := said.get("__version__"):
             self._torch_is(version, SHOWN)
         if truth := said.get("xpu.is_available()"):

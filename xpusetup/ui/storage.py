@@ -279,5 +279,5 @@ def _show_notes(console: Console, data: Adopted) -> None:
     for note in data.notes:
         told, _, command = note.partition("\n")
         prose(console, "   ", told, first=" [yellow]![/] ")
-        if command:
-            console.print(f"   {escape(command)}", soft_wrap=True)
+        for line in command.splitlines():
+            console.print(f"   {escape(line)}", soft_wrap=True)
