@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -154,6 +155,7 @@ def test_a_root_is_a_place_like_any_other() -> None:
     assert kit is not None
     there = kit.below("/work/root")
     assert (there.compiler, there.scripts) == ("/work/root/toolkit/bin/icpx", ("/work/root/toolkit/env.sh",))
+    assert "--version" not in render_activation(there)
     assert "--version" not in render_activation(kit), "that of the compiler is not always that of its wheel"
     assert not Toolkit(provider="scripts", version="1", compiler="/opt/icpx", root="/opt").made
 
@@ -295,3 +297,10 @@ def test_the_newest_release_is_meant() -> None:
 
 def test_where_it_is_made() -> None:
     assert MADE == "@ROOT@/toolkit"
+
+
+def test_a_wheel_is_known_to_have_the_device_code_of_the_driver() -> None:
+    """It was said to be in no section with a name that is known."""
+    images: Any = importlib.import_module("helperlib.sycl.images")
+    contents: Any = importlib.import_module("helperlib.wheel.contents")
+    assert contents.DEVICE_IMAGES.search(images.SECTION)

@@ -160,9 +160,10 @@ class Toolkit:
         return self.root.startswith(ROOT)
 
     def below(self, root: str) -> Toolkit:
-        """Give it with the paths that it has in a root."""
+        """Give it with the paths that it has in a root; of one that is made there no version is to be compared."""
         paths = {name: getattr(self, name).replace(ROOT, root) for name in ("compiler", "root")}
-        return replace(self, **paths, scripts=tuple(script.replace(ROOT, root) for script in self.scripts))
+        scripts = tuple(script.replace(ROOT, root) for script in self.scripts)
+        return replace(self, **paths, scripts=scripts, version="" if self.made else self.version)
 
 
 @dataclass(frozen=True, kw_only=True)
