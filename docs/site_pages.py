@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File
 
+from xpusetup.config.shipped import every_profile
+from xpusetup.doctor.question import check_texts
 from xpusetup.explain.finder import parse_signatures
-from xpusetup.run.tables import check_texts, every_profile
 from xpusetup.system.files import package_texts
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 from typing import TYPE_CHECKING, NoReturn
 
+import git  # noqa: F401 - it asks git for its version when it is imported: before the guard
 import pytest
 from hypothesis import settings
 

@@ -13,10 +13,10 @@ from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request, Target, Toolkit
 from xpusetup.config.settings import merge_settings
+from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.target import ArchSelection, make_target, select_arch
 from xpusetup.run.prepare import built_arch
 from xpusetup.run.root import lock_document
-from xpusetup.run.tables import gpu_table
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:

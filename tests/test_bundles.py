@@ -34,12 +34,12 @@ from xpusetup.bundle.contents import (
 )
 from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, unpack, write_bundle
 from xpusetup.bundle.offline import enter, find_attempt
+from xpusetup.config.shipped import shipped as all_shipped
 from xpusetup.config.take import choose_toolkit, toolkits_of
 from xpusetup.plan.install import make_install_plan
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.recommend.machine import known
 from xpusetup.run.prepare import asking_words
-from xpusetup.run.tables import known
-from xpusetup.run.tables import shipped as all_shipped
 from xpusetup.run.workspace import Where
 from xpusetup.system.program import repack, running_with
 

@@ -14,7 +14,7 @@ from data.well import well
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import Section
-from xpusetup.run.tables import gpu_table, known_bad
+from xpusetup.machine.tables import gpu_table, known_bad
 
 GPUS = gpu_table()
 BY_ID = {check.id: check for check in CHECKS}

@@ -21,10 +21,11 @@ from xpusetup.config.devices import (
     shipped_names,
 )
 from xpusetup.config.settings import Settings
+from xpusetup.config.shipped import load_profile
 from xpusetup.machine.accelerators import Entry, Presence, cards_of, make_rows, owner_of
 from xpusetup.machine.facts import Gpu, Hardware
 from xpusetup.machine.probe_devices import find_python, probe_device
-from xpusetup.run.tables import gpu_table, load_profile
+from xpusetup.machine.tables import gpu_table
 from xpusetup.run.workspace import Where, describe_device, open_workspace
 from xpusetup.system.files import Sysroot
 

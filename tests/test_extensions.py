@@ -13,7 +13,7 @@ from xpusetup.commands.devices import describe
 from xpusetup.config.devices import find_release, known_devices, shipped_device, wanted_torch
 from xpusetup.config.settings import Settings
 from xpusetup.doctor.extensions import find_unfit, judge, reason_of
-from xpusetup.run.tables import check_texts
+from xpusetup.doctor.question import check_texts
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.devices import show_devices
 

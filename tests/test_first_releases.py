@@ -7,7 +7,7 @@ import pytest
 from data.texts import GPUS
 from xpusetup.base.errors import UsageError
 from xpusetup.machine.first_releases import FirstTable, parse_firsts
-from xpusetup.run.tables import known
+from xpusetup.recommend.machine import known
 
 assert GPUS.firsts is not None
 TABLE: FirstTable = GPUS.firsts

@@ -19,6 +19,7 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
+from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.companions import TorchThere
 from xpusetup.machine.fit import (
     DeviceCode,
@@ -35,7 +36,6 @@ from xpusetup.machine.fit import (
     mend_command,
     name_misfits,
 )
-from xpusetup.run.tables import versions_beside
 
 if TYPE_CHECKING:
     from pathlib import Path

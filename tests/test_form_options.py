@@ -14,7 +14,7 @@ from xpusetup.base.errors import UsageError, XpuError
 from xpusetup.base.model import Request
 from xpusetup.commands.emit import KINDS, SOME, Order, check_options, emit
 from xpusetup.config.load import parse_profile
-from xpusetup.run.tables import profile_names
+from xpusetup.config.shipped import profile_names
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:

@@ -14,14 +14,15 @@ from golden import hold
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.config.settings import ModuleSettings, Scheduler, merge_settings
+from xpusetup.config.shipped import load_profile
 from xpusetup.emit.github import Runners, render_github, render_keys
 from xpusetup.emit.lmod import render_modules
 from xpusetup.emit.matrix import Cell, make_places
 from xpusetup.emit.script import fetched_late, fetching, render_shell
 from xpusetup.emit.slurm import render_slurm
+from xpusetup.machine.tables import target_table
 from xpusetup.plan.install import make_install_plan
 from xpusetup.plan.steps import make_plan
-from xpusetup.run.tables import load_profile, target_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,9 +13,9 @@ from xpusetup.doctor.question import Answer, Question, parse_check_texts
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.doctor.toolkit import gcc_version
 from xpusetup.emit.image import _cannot_compile
+from xpusetup.emit.image_system import image_table
 from xpusetup.machine import probe_tools
 from xpusetup.machine.parsers import parse_compiler_version
-from xpusetup.run.tables import image_table
 from xpusetup.system import files
 
 

@@ -8,7 +8,8 @@ from packaging.version import Version
 from data.profiles import SHIPPED, shipped
 from xpusetup.base.errors import UsageError
 from xpusetup.machine.gpus import parse_gpus
-from xpusetup.run.tables import gpu_table, known
+from xpusetup.machine.tables import gpu_table
+from xpusetup.recommend.machine import known
 
 FAMILY = """\
 collected = 2026-11-21

@@ -25,10 +25,10 @@ from xpusetup.config.hashes import (
     with_known,
 )
 from xpusetup.config.request import render_request
+from xpusetup.config.shipped import load_profile, stack_names
 from xpusetup.plan.requirements import FOLDER, requirement_file, requirement_texts
 from xpusetup.plan.steps import check_origins, find_unverified
 from xpusetup.run.root import Root, helper_files, read_origins
-from xpusetup.run.tables import load_profile, stack_names
 
 if TYPE_CHECKING:
     from pathlib import Path

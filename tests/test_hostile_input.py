@@ -24,9 +24,9 @@ from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import status
 from xpusetup.config.load import parse_profile
+from xpusetup.config.shipped import load_profile
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import Root, read_lock
-from xpusetup.run.tables import load_profile
 from xpusetup.run.workspace import Where, open_workspace
 from xpusetup.system.files import read_input
 from xpusetup.ui.live import BuildView

@@ -14,8 +14,7 @@ from golden import hold, hold_one
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.emit import KINDS, Form, Order, emit
 from xpusetup.config.request import read_request
-from xpusetup.emit.image_system import LEAN, Origin, Stage
-from xpusetup.run.tables import image_table
+from xpusetup.emit.image_system import LEAN, Origin, Stage, image_table
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:

@@ -14,15 +14,16 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from pages import CHECKOUT
 from xpusetup.base.document import to_told
+from xpusetup.config.shipped import shipped as all_releases
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.known_bad import KnownBad, Situation, find_known_bad, find_said
+from xpusetup.machine.tables import known_bad
 from xpusetup.plan.install import INSTALL
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.solve import releases
 from xpusetup.run.prepare import describe_known_bad
-from xpusetup.run.tables import known, known_bad
-from xpusetup.run.tables import shipped as all_releases
 
 TABLE = {each.id: each for each in known_bad()}
 CONDITIONS = [name for name, each in TABLE.items() if each.when]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from real.ocloc_table import compare, version_of, wheel_images, wrong_in
-from xpusetup.run.tables import gpu_table
+from xpusetup.machine.tables import gpu_table
 
 TEXT = """\
 ocloc:

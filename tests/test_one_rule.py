@@ -7,7 +7,7 @@ import pytest
 from data.machines import machine
 from xpusetup.base.text import render_size
 from xpusetup.machine.gpus import hide_integrated
-from xpusetup.run.tables import gpu_table
+from xpusetup.machine.tables import gpu_table
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 from pages import ALL, CHECKOUT, PAGES, Block, read_blocks
 from test_advice import parse
 from xpusetup.config.settings import merge_settings
-from xpusetup.run.tables import profile_names
+from xpusetup.config.shipped import profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

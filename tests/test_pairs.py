@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.machine.fit import instead_of
 from xpusetup.machine.pairs import table_of, takes
 from xpusetup.machine.probe_torch import _asked
-from xpusetup.run.tables import load_profile, profile_names
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from data.pasting import causes, errors, findings, look
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.known_bad import concerns
-from xpusetup.run.tables import known_bad
+from xpusetup.machine.tables import known_bad
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from data.profiles import device, shipped
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.resources import check_path
 from xpusetup.emit.matrix import make_places
-from xpusetup.run.tables import target_table
+from xpusetup.machine.tables import target_table
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:

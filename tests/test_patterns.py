@@ -17,7 +17,7 @@ import pytest
 import xpusetup
 from xpusetup.commands.explain import known_signatures
 from xpusetup.explain.finder import make_regex
-from xpusetup.run.tables import known_bad
+from xpusetup.machine.tables import known_bad
 
 try:
     from re import _constants as code  # type: ignore[attr-defined]

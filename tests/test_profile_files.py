@@ -21,7 +21,7 @@ from xpusetup.commands.profiles import check_profile, lock, make_schema, new_fil
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.profile import SourceComponent
-from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
 from xpusetup.system.http import Told

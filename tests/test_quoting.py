@@ -34,11 +34,12 @@ from xpusetup.config.request import parse_arch
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.github import WORKFLOW, Runners, render_github
 from xpusetup.emit.image import make_image
-from xpusetup.emit.image_system import Described, ImageOrder
+from xpusetup.emit.image_system import Described, ImageOrder, image_table
 from xpusetup.emit.matrix import Cell, make_places
 from xpusetup.emit.script import render_script
+from xpusetup.machine.tables import target_table
 from xpusetup.plan.steps import make_plan
-from xpusetup.run.tables import image_table, known, target_table
+from xpusetup.recommend.machine import known
 
 if TYPE_CHECKING:
     from xpusetup.emit.image import Image

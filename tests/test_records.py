@@ -14,8 +14,9 @@ from data.well import WELL
 from golden import hold_one
 from xpusetup.base.document import read_as, to_json
 from xpusetup.commands.verify import record_machine
+from xpusetup.config.shipped import shipped
 from xpusetup.machine.facts import Facts
-from xpusetup.run.tables import known, shipped
+from xpusetup.recommend.machine import known
 from xpusetup.verify.outcomes import Record, RecordedWheel, make_record
 
 HERE = Path(__file__).parents[1] / "docs/records"

@@ -20,13 +20,13 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
 from xpusetup.commands.remove import Kept
+from xpusetup.config.shipped import profile_names
 from xpusetup.emit.script import render_shell
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run import removal
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
-from xpusetup.run.tables import profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.storage import show_before, show_removed

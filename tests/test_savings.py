@@ -10,8 +10,8 @@ import pytest
 from data.profiles import TOP, shipped
 from data.targets import SIM, XPU
 from xpusetup.commands.plan import Saving, make_savings
+from xpusetup.machine.tables import target_costs
 from xpusetup.run.compiler_caches import Launcher
-from xpusetup.run.tables import target_costs
 
 CCACHE = Launcher("ccache", "/usr/bin/ccache")
 

@@ -12,9 +12,9 @@ from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
 from xpusetup.cli.examples import EXAMPLES
+from xpusetup.config.shipped import profile_names
 from xpusetup.doctor.registry import all_checks
 from xpusetup.explain.finder import parse_signatures
-from xpusetup.run.tables import profile_names
 from xpusetup.system.files import package_texts
 
 CHECKOUT = Path(__file__).parents[1]

@@ -11,11 +11,10 @@ import pytest
 
 from data.machines import DISK, GIB, machine
 from data.profiles import device, shipped
-from xpusetup.doctor.question import Question
+from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.resources import check_disk, check_filesystem
 from xpusetup.machine import probe_system as module
 from xpusetup.machine.probe_system import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
-from xpusetup.run.tables import check_texts
 from xpusetup.system.process import Output
 
 if TYPE_CHECKING:

@@ -17,14 +17,15 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.members import explain_package, list_members, list_starts
 from xpusetup.config.member import rank
+from xpusetup.config.shipped import load_profile, stack_names
+from xpusetup.config.shipped import shipped as releases
 from xpusetup.config.stack import make_profile, parse_stack
 from xpusetup.config.take import take_parts
 from xpusetup.plan.install import make_install_plan, members_without_wheels
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.solve import make_way
 from xpusetup.run.root import Root
-from xpusetup.run.tables import known, load_profile, stack_names
-from xpusetup.run.tables import shipped as releases
 from xpusetup.ui.build import show_choices, show_proofs, show_starts, show_why
 
 if TYPE_CHECKING:

@@ -19,16 +19,18 @@ from xpusetup.commands.emit import KINDS, Order
 from xpusetup.commands.toolkit import make_toolkit
 from xpusetup.config.hashes import key_of
 from xpusetup.config.settings import Settings
+from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.config.take import choose_toolkit, toolkits_of
 from xpusetup.config.toolkit import MADE
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.toolkit import check_compiler, check_ocloc, check_open_compiler, check_version
 from xpusetup.emit.script import fetching, render_scripts
 from xpusetup.machine.activation import render_activation
+from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.steps import find_unverified, make_plan
 from xpusetup.plan.target import make_target, select_arch
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup
-from xpusetup.run.tables import gpu_table, known, load_profile, profile_names
 from xpusetup.run.tool_chains import describe_targets, name_lacking
 from xpusetup.run.workspace import Where
 from xpusetup.system.process import Output

@@ -21,11 +21,12 @@ from xpusetup.commands.plan import make_savings
 from xpusetup.commands.verify_wheel import WheelOptions, verify_wheel
 from xpusetup.config.request import make_request
 from xpusetup.config.settings import Settings, merge_settings
+from xpusetup.config.shipped import every_profile
 from xpusetup.doctor.hardware import check_release
 from xpusetup.doctor.question import Question
 from xpusetup.machine.gpus import check_targets, foreign_targets
+from xpusetup.machine.tables import gpu_table, target_table
 from xpusetup.run.prepare import preview
-from xpusetup.run.tables import every_profile, gpu_table, target_table
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:

@@ -18,13 +18,13 @@ from xpusetup.config.settings import ModuleSettings, Scheduler
 from xpusetup.emit.dockerfile import render_apptainer, render_dockerfile
 from xpusetup.emit.github import Runners, render_github
 from xpusetup.emit.image import make_image
-from xpusetup.emit.image_system import Described, ImageOrder
+from xpusetup.emit.image_system import Described, ImageOrder, image_table
 from xpusetup.emit.lmod import render_modules
 from xpusetup.emit.matrix import Cell
 from xpusetup.emit.script import render_shell, render_system
 from xpusetup.emit.slurm import render_slurm
 from xpusetup.emit.template import FILTERS, FOLDER, check_quoted, environment, render_template
-from xpusetup.run.tables import image_table, known
+from xpusetup.recommend.machine import known
 from xpusetup.system.files import package_file
 
 EMIT = Path(__file__).parents[1] / "xpusetup/emit"

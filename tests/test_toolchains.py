@@ -33,8 +33,8 @@ from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 from xpusetup.plan.verify import lacks_collectives, verify_options
 from xpusetup.recommend.answer import Note, Task
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup
-from xpusetup.run.tables import known
 from xpusetup.run.tool_chains import describe_others, describe_targets
 from xpusetup.run.workspace import Where, open_workspace
 

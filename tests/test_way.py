@@ -21,9 +21,9 @@ from xpusetup.commands.setup import Prepared, show_setup
 from xpusetup.config.settings import Settings
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup, with_lists
 from xpusetup.recommend.solve import choose_release, make_way, releases
-from xpusetup.run.tables import known
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
 

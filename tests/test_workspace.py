@@ -13,7 +13,7 @@ import pytest
 from data.profiles import SHIPPED, small_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Request
-from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.run.workspace import Where, load_device, open_built, open_workspace, origins_of, root_name
 from xpusetup.system.files import check_folder
 

@@ -12,8 +12,8 @@ from xpusetup.commands.paste import read_paste
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine, root_causes
 from xpusetup.machine.probe import TOLD
+from xpusetup.machine.tables import known_bad
 from xpusetup.paste.facts import facts_from_paste
-from xpusetup.run.tables import known_bad
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:

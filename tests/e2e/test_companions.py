@@ -15,10 +15,10 @@ from packaging.utils import canonicalize_name
 
 from standins.wheels import pack_wheel
 from xpusetup.commands.explain import known_signatures
+from xpusetup.doctor.question import check_texts
 from xpusetup.explain.explanation import fill_commands
 from xpusetup.machine.companions import INDEX, TorchThere
 from xpusetup.machine.installs import keep_torch, parse_install
-from xpusetup.run.tables import check_texts
 
 pytestmark = pytest.mark.e2e
 

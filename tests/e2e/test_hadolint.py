@@ -15,8 +15,7 @@ from e2e.test_shellcheck import shellcheck
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.emit import KINDS, Order
 from xpusetup.config.request import read_request
-from xpusetup.emit.image_system import Dialect, Origin, Stage
-from xpusetup.run.tables import image_table
+from xpusetup.emit.image_system import Dialect, Origin, Stage, image_table
 from xpusetup.run.workspace import Where
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]

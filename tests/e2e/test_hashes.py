@@ -15,7 +15,7 @@ import pytest
 from e2e.support import CHECKOUT, Said, Tiny, by_name, caller, make_tiny, make_venv, xpusetup
 from standins.hashes import hash_of, with_hashes
 from standins.wheels import pack_wheel
-from xpusetup.run.tables import load_profile
+from xpusetup.config.shipped import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from data.upstream import REPLAYS
 from e2e.support import xpusetup
 from standins.repository import run_git
 from standins.wheels import pack_wheel
+from xpusetup.config.shipped import load_profile
 from xpusetup.config.upstream import OPS
-from xpusetup.run.tables import load_profile
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,7 +23,7 @@ from real.outside import UnavailableError
 from real.torch_attempts import Work, list_attempts, run_attempt, say
 from real.torch_build import install
 from real.triton_sources import PROFILE, derive, write_sources
-from xpusetup.run.tables import gpu_table
+from xpusetup.machine.tables import gpu_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable

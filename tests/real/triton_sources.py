@@ -21,8 +21,8 @@ from real.vision_source import git_environment
 from xpusetup.base.document import to_told
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
+from xpusetup.config.shipped import other_ways
 from xpusetup.config.take import take_parts
-from xpusetup.run.tables import other_ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -16,9 +16,9 @@ from xpusetup.base.model import ROOT
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
+from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
-from xpusetup.run.tables import load_profile, other_ways, profile_names, stack_names
 from xpusetup.run.workspace import open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def profiles(incomplete: str) -> list[str]:
     """Offer the profiles that ship."""
-    from xpusetup.run.tables import profile_names
+    from xpusetup.config.shipped import profile_names
 
     return [name for name in profile_names() if name.startswith(incomplete)]
 
 
 def stacks(incomplete: str) -> list[str]:
-    from xpusetup.run.tables import stack_names
+    from xpusetup.config.shipped import stack_names
 
     return [name for name in stack_names() if name.startswith(incomplete)]
 
@@ -46,7 +46,7 @@ def forms(incomplete: str) -> list[str]:
 
 def systems(incomplete: str) -> list[str]:
     """Offer the systems that images can be made of."""
-    from xpusetup.run.tables import image_table
+    from xpusetup.emit.image_system import image_table
 
     return [system.id for system in image_table().system if system.id.startswith(incomplete)]
 
@@ -91,8 +91,8 @@ def assigned(context: typer.Context, incomplete: str) -> list[str]:
 
 def takes(context: typer.Context, incomplete: str) -> list[str]:
     """Offer each way in which a component can be taken."""
+    from xpusetup.config.shipped import other_ways
     from xpusetup.config.take import ways_of
-    from xpusetup.run.tables import other_ways
 
     profile = _profile(context)
     parts = profile.components if profile else ()
@@ -133,7 +133,7 @@ def _parts(context: typer.Context) -> Iterator[SourceComponent | WheelComponent]
 def _profile(context: typer.Context) -> Profile | None:
     """Load the profile that stands on the line, of several the last; None where there is none of that name yet."""
     from xpusetup.base.errors import XpuError
-    from xpusetup.run.tables import load_profile, newest_profile
+    from xpusetup.config.shipped import load_profile, newest_profile
 
     given = context.params.get("profile")
     named = given[-1] if isinstance(given, list | tuple) and given else given

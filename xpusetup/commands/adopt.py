@@ -19,8 +19,8 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
+from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.probe_fit import interpreter_of, site_packages
-from xpusetup.run.tables import versions_beside
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, variable
 

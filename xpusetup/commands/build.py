@@ -233,8 +233,11 @@ def _device(workspace: Workspace, prepared: Prepared) -> str:
     """Name the GPUs that are here and that the build is aimed at."""
     if prepared.facts is None:
         return workspace.device.title
-    from xpusetup.recommend.machine import choose_cards, find_cards  # noqa: PLC0415
-    from xpusetup.run.tables import known  # noqa: PLC0415 - a build that is done names no GPU
+    from xpusetup.recommend.machine import (  # noqa: PLC0415
+        choose_cards,
+        find_cards,
+        known,
+    )
 
     cards = choose_cards(find_cards(prepared.facts, known()))
     ours = [card.product for card in cards if card.product.family.accelerator == workspace.profile.accelerator]

@@ -34,11 +34,11 @@ from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import INSTALL, SOURCES, Purpose
+from xpusetup.recommend.machine import known
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.prepare import Prepared, asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
 from xpusetup.run.runner import Run, run_plan
-from xpusetup.run.tables import known
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables

@@ -14,12 +14,13 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import Device, known_devices
 from xpusetup.doctor.extensions import Remark, judge
+from xpusetup.doctor.question import check_texts
 from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, cards_of, make_rows
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
+from xpusetup.machine.tables import gpu_table
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import LOCKED, find_roots
-from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.run.workspace import Where, load_settings, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import from_home

@@ -13,16 +13,17 @@ from xpusetup.base.model import Goal
 from xpusetup.base.text import Redactor
 from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
 from xpusetup.commands.result import Result
+from xpusetup.config.shipped import every_profile
 from xpusetup.doctor.differences import differing_facts, differing_findings
-from xpusetup.doctor.question import Question
+from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import BAD, CHECKS, about_machine, examine, root_causes
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.gpus import check_targets
-from xpusetup.recommend.machine import other_gpus
+from xpusetup.machine.tables import gpu_table, known_bad, target_table
+from xpusetup.recommend.machine import known, other_gpus
 from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, may_advise
 from xpusetup.run.preflight import probe_all, probe_for
-from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, known_bad, target_table
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import identity

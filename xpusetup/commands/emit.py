@@ -15,21 +15,23 @@ from xpusetup.base.model import Layout, Plan, Request
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
+from xpusetup.config.shipped import is_path, load_profile
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
-from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
+from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, image_table, parse_package_pins
 from xpusetup.emit.matrix import Cell, Place, choose_python, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
+from xpusetup.machine.tables import target_table
 from xpusetup.plan.install import SOURCES, members_without_wheels, say_left_out
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
+from xpusetup.recommend.machine import known
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
 from xpusetup.run.root import LOCKED, helper_files, lock_document
-from xpusetup.run.tables import image_table, is_path, known, load_profile, target_table
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of
 from xpusetup.commands.result import Result, complete_result
+from xpusetup.config.shipped import versions_beside
 from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import parse_signatures
@@ -22,9 +23,9 @@ from xpusetup.machine.companions import torch_there
 from xpusetup.machine.installs import keep_torch_all, moves_torch
 from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
+from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
-from xpusetup.run.tables import gpu_table, known_bad, versions_beside
 from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 

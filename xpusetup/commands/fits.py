@@ -17,13 +17,14 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
+from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.fit import FittedWheel, FitTorch, Inspection, Target, in_words, judge_fit
 from xpusetup.machine.probe import probe
 from xpusetup.machine.probe_devices import active_python
 from xpusetup.machine.probe_fit import read_version, site_packages
+from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.target import used_devices
 from xpusetup.run.root import find_roots
-from xpusetup.run.tables import gpu_table, versions_beside
 from xpusetup.run.workspace import Where, load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.environment import from_home

@@ -179,9 +179,9 @@ def list_misfits(venv: Path) -> list[InstalledMisfit] | None:
     found = find_misfits(venv, places)
     if not found:
         return None if found is None else []
+    from xpusetup.config.shipped import versions_beside  # noqa: PLC0415 - same
     from xpusetup.machine.companions import TorchThere  # noqa: PLC0415 - most environments have no misfit
     from xpusetup.machine.fit import mend_command  # noqa: PLC0415 - same
-    from xpusetup.run.tables import versions_beside  # noqa: PLC0415 - same
 
     torch, python = read_version(places), str(venv / "bin/python")
     there = TorchThere(torch, versions_beside(torch))

@@ -26,6 +26,7 @@ from xpusetup.config.new_release import (
 )
 from xpusetup.config.request import names_to_ask
 from xpusetup.config.settings import make_network
+from xpusetup.config.shipped import file_as_profile, shipped
 from xpusetup.config.upstream import (
     NEEDED,
     OPS,
@@ -39,7 +40,6 @@ from xpusetup.config.upstream import (
     read_torch_wheel,
     read_tree,
 )
-from xpusetup.run.tables import file_as_profile, shipped
 from xpusetup.run.workspace import load_settings
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, today, variables

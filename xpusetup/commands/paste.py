@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
+from xpusetup.config.shipped import versions_beside
 from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.companions import torch_there
 from xpusetup.machine.installs import keep_torch_all
 from xpusetup.machine.known_bad import concerns
+from xpusetup.machine.tables import gpu_table
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
-from xpusetup.run.tables import gpu_table, versions_beside
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
+from xpusetup.machine.tables import target_costs
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.compiler_caches import find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import Prepared, find_done, find_ready, keep_trees, preview
-from xpusetup.run.tables import target_costs
 from xpusetup.run.time_left import Estimate, make_estimate
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
 from xpusetup.system.environment import variable, variables, which

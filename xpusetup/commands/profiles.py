@@ -38,10 +38,11 @@ from xpusetup.config.new_profile import (
 from xpusetup.config.profile import Profile, SourceComponent, Tier
 from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
+from xpusetup.config.shipped import file_as_profile, load_profile, profile_names, profile_text, stack_names
 from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
+from xpusetup.machine.tables import target_costs
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
-from xpusetup.run.tables import file_as_profile, load_profile, profile_names, profile_text, stack_names, target_costs
 from xpusetup.run.workspace import Where, Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, today, variables

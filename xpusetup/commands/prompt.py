@@ -16,8 +16,8 @@ from xpusetup.commands.explain import explain_log, root_of_log
 from xpusetup.commands.result import Result
 from xpusetup.explain.news import read_known
 from xpusetup.explain.prompt import make_prompt, make_prompt_of_machine
+from xpusetup.machine.tables import gpu_table
 from xpusetup.run.preflight import probe_all
-from xpusetup.run.tables import gpu_table
 from xpusetup.run.workspace import Where, open_workspace
 from xpusetup.system.logs import read_log
 

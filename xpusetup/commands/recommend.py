@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
 from xpusetup.commands.result import Result
-from xpusetup.doctor.question import Question
+from xpusetup.config.shipped import load_profile, shipped
+from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
+from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
-from xpusetup.recommend.machine import find_cards, other_gpus, unknown_gpus
+from xpusetup.recommend.machine import find_cards, known, other_gpus, unknown_gpus
 from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
-from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, load_profile, shipped
 from xpusetup.run.workspace import load_device, load_settings
 
 if TYPE_CHECKING:

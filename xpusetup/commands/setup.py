@@ -12,14 +12,16 @@ from xpusetup.base.model import Finding, Goal
 from xpusetup.commands.doctor import read_facts
 from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result, Say
+from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.config.take import choose_toolkit
-from xpusetup.doctor.question import Question
+from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
 from xpusetup.machine.probe import Ask, probe
+from xpusetup.machine.tables import gpu_table
+from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup, mend_here, with_lists
 from xpusetup.recommend.solve import MENDS, choose_release, make_way
-from xpusetup.run.tables import check_texts, gpu_table, known, load_profile, shipped
 from xpusetup.run.workspace import load_device, load_settings
 from xpusetup.system import files
 from xpusetup.system.process import run_attached

@@ -12,9 +12,9 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, Xpu
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.hashes import key_of, render_requirements
 from xpusetup.config.settings import make_network
+from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.config.take import toolkits_of
 from xpusetup.run.manifest import read_document
-from xpusetup.run.tables import load_profile, profile_names
 from xpusetup.run.workspace import load_settings
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder, note_place, package_file

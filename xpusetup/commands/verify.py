@@ -15,10 +15,10 @@ from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_whole, go_on
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
+from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
-from xpusetup.recommend.machine import find_cards
+from xpusetup.recommend.machine import find_cards, known
 from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
-from xpusetup.run.tables import gpu_table, known
 from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import from_home, variables
 from xpusetup.system.files import Sysroot, check_folder, check_output, package_file, package_text, write_text

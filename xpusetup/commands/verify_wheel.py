@@ -17,13 +17,14 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
+from xpusetup.config.shipped import load_profile
 from xpusetup.machine.gpus import check_words
 from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
 from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
+from xpusetup.machine.tables import target_table
 from xpusetup.plan.component import inspect_options
 from xpusetup.run.manifest import STATEMENT
-from xpusetup.run.tables import load_profile, target_table
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import from_home

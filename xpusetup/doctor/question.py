@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated
 
 from xpusetup.base.model import Fix
@@ -14,6 +14,7 @@ from xpusetup.machine.companions import torch_there
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
+from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -273,3 +274,9 @@ class Check:
     ask: Callable[[Question], Answer | None]
     reads: tuple[Section, ...] = ()
     goals: tuple[Goal, ...] = ("build", "run")
+
+
+@cache
+def check_texts() -> dict[str, CheckText]:
+    """Read data/checks.toml."""
+    return parse_check_texts(package_text("data/checks.toml"))

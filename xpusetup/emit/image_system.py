@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from xpusetup.base.errors import UsageError
@@ -18,6 +19,7 @@ from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Tool
 from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
 from xpusetup.recommend.machine import find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
+from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -327,3 +329,9 @@ def _leaner(inside: Inside, step: Step) -> Iterator[tuple[str, ...]]:
         names = _named(argv, manager)
         exact = [f"{name}{EQUALS[manager]}{inside.pins[name]}" if name in inside.pins else name for name in names]
         yield (*INSTALL[manager], *LEAN[manager], *exact) if names else argv
+
+
+@cache
+def image_table() -> ImageTable:
+    """Read data/images.toml."""
+    return parse_images(package_text("data/images.toml"))

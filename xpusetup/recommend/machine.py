@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, hide_integrated
+from xpusetup.machine.tables import gpu_table
 from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES as DRIVER_PACKAGES
 from xpusetup.machine.works import lists_gpu, torch_works
+from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -136,3 +139,15 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
         return "there" if lists_gpu(facts) else "missing"  # whatever it is called: Level Zero got to a GPU by it
     old = {each for card in cards if card.platform for each in card.platform.too_old}
     return "old" if any(version.startswith(f"{each}.") for each in old) else "there"
+
+
+@cache
+def known() -> Known:
+    """Read all that the way is found from."""
+    from xpusetup.machine.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
+
+    return Known(
+        gpu_table(),
+        parse_platforms(package_text("data/platforms.toml")),
+        parse_distributions(package_text("data/distributions.toml")),
+    )

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.doctor.question import Question
+from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Section
+from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.install import BUILD
-from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:

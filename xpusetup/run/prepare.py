@@ -254,9 +254,9 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
     """
     from xpusetup.machine.gpus import foreign_targets  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.machine.tables import gpu_table, target_table  # noqa: PLC0415
     from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - same
     from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
-    from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
     from xpusetup.run.tool_chains import describe_others, describe_refused, describe_targets, name_lacking  # noqa: PLC0415
 
     _check(workspace, request)
@@ -280,9 +280,12 @@ def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> st
     """Say of wheels that are installed whether the GPUs of this machine compute together with them."""
     if purpose.command != "install" or profile.accelerator != "xpu":
         return ""
-    from xpusetup.recommend.machine import choose_cards, find_cards  # noqa: PLC0415 - a build that is done asks nothing
+    from xpusetup.recommend.machine import (  # noqa: PLC0415 - a build that is done asks nothing
+        choose_cards,
+        find_cards,
+        known,
+    )
     from xpusetup.recommend.solve import say_collectives  # noqa: PLC0415
-    from xpusetup.run.tables import known  # noqa: PLC0415
 
     return say_collectives(profile, choose_cards(find_cards(facts, known())))
 
@@ -290,7 +293,7 @@ def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> st
 def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tuple[str, ...]:
     """Warn of what a profile would install and others found not to work on such a machine."""
     from xpusetup.machine.known_bad import Situation, find_known_bad  # noqa: PLC0415 - a build that is done asks nothing
-    from xpusetup.run.tables import gpu_table, known_bad  # noqa: PLC0415
+    from xpusetup.machine.tables import gpu_table, known_bad  # noqa: PLC0415
 
     if profile.accelerator != "xpu":
         return ()
@@ -303,15 +306,15 @@ def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tupl
 def _check(workspace: Workspace, request: Request) -> None:
     if request.arch or workspace.settings.arch:
         from xpusetup.machine.gpus import check_targets  # noqa: PLC0415 - most builds name no target
-        from xpusetup.run.tables import target_table  # noqa: PLC0415 - same
+        from xpusetup.machine.tables import target_table  # noqa: PLC0415 - same
 
         check_targets(workspace.profile, request.arch, workspace.settings, target_table())
 
 
 def _aim(workspace: Workspace, request: Request, facts: Facts) -> ArchSelection:
     """Choose the device targets where neither the command line nor a settings file does."""
+    from xpusetup.machine.tables import gpu_table  # noqa: PLC0415
     from xpusetup.plan.target import ArchSelection, select_arch  # noqa: PLC0415 - a build that is done probes nothing
-    from xpusetup.run.tables import gpu_table  # noqa: PLC0415
 
     if request.arch or workspace.settings.arch:
         return ArchSelection(request.arch)

@@ -1,4 +1,4 @@
-"""The data files that several commands ask, read once; and the newest release that fits this machine."""
+"""Profiles and stacks: those that ship with the program, by name, and those of others, by file."""
 
 from __future__ import annotations
 
@@ -22,81 +22,9 @@ if TYPE_CHECKING:
 
     from xpusetup.config.profile import Profile
     from xpusetup.config.take import Ways
-    from xpusetup.doctor.question import CheckText
-    from xpusetup.emit.image_system import ImageTable
-    from xpusetup.machine.facts import Facts, Section
-    from xpusetup.machine.gpus import GpuTable, TargetCosts, TargetTable
-    from xpusetup.machine.known_bad import KnownBad
-    from xpusetup.recommend.machine import Known
-
-
-# The data files that several commands ask, read once; profiles by name or file.
 
 
 VERSION = re.compile(r"\d+(?:\.\d+)*")
-
-
-@cache
-def gpu_table() -> GpuTable:
-    """Read data/gpus.toml."""
-    from xpusetup.machine.first_releases import parse_firsts  # noqa: PLC0415 - same
-    from xpusetup.machine.gpus import parse_gpus  # noqa: PLC0415 - a build that is done asks for no table
-
-    table = parse_gpus(files.package_text("data/gpus.toml"))
-    return replace(table, firsts=parse_firsts(files.package_text("data/first_releases.toml")))
-
-
-@cache
-def target_table() -> TargetTable:
-    """Read data/targets.toml."""
-    from xpusetup.machine.gpus import parse_targets  # noqa: PLC0415 - same
-
-    return parse_targets(files.package_text("data/targets.toml"))
-
-
-@cache
-def known() -> Known:
-    """Read all that the way is found from."""
-    from xpusetup.machine.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
-    from xpusetup.recommend.machine import Known  # noqa: PLC0415 - same
-
-    return Known(
-        gpu_table(),
-        parse_platforms(files.package_text("data/platforms.toml")),
-        parse_distributions(files.package_text("data/distributions.toml")),
-    )
-
-
-@cache
-def known_bad() -> tuple[KnownBad, ...]:
-    """Read data/known_bad.toml."""
-    from xpusetup.machine.known_bad import parse_known_bad  # noqa: PLC0415 - only who judges a machine needs it
-
-    return parse_known_bad(files.package_text("data/known_bad.toml"))
-
-
-@cache
-def target_costs() -> TargetCosts:
-    """Read data/target_costs.toml."""
-    from xpusetup.machine.gpus import parse_costs  # noqa: PLC0415 - only who asks what a target costs needs it
-
-    return parse_costs(files.package_text("data/target_costs.toml"))
-
-
-@cache
-def image_table() -> ImageTable:
-    """Read data/images.toml."""
-    from xpusetup.emit.image_system import parse_images  # noqa: PLC0415 - only who makes an image needs it
-
-    return parse_images(files.package_text("data/images.toml"))
-
-
-@cache
-def check_texts() -> dict[str, CheckText]:
-    """Read data/checks.toml."""
-    from xpusetup.doctor.question import parse_check_texts  # noqa: PLC0415 - only who judges a machine needs them
-
-    return parse_check_texts(files.package_text("data/checks.toml"))
 
 
 @cache
@@ -257,24 +185,3 @@ def every_profile() -> tuple[Profile, ...]:
 def shipped() -> tuple[Profile, ...]:
     """Load the releases that ship with the program."""
     return tuple(_load_shipped(name) for name in profile_names() if name.startswith("torch-"))
-
-
-# The newest release that fits this machine: what is meant where no profile is named.
-
-
-SEEN: tuple[Section, ...] = ("hardware",)
-"""Read from files within a few milliseconds; no process is started for a default."""
-
-
-def newest_that_fits(facts: Facts | None = None) -> tuple[str, str]:
-    """Give the newest release that the GPUs of these facts, or of this machine, can use, and why it is that one."""
-    from xpusetup.recommend.solve import choose_release  # noqa: PLC0415 - a profile that is named needs no choice
-
-    if facts is None:
-        from xpusetup.machine.probe import probe  # noqa: PLC0415 - facts that are read need no probe
-
-        facts = probe(SEEN)
-    name, why = choose_release(facts, shipped(), known())
-    if not name:
-        raise UsageError("no profile of a release ships with this program", fix="name one: --profile FILE")
-    return name, why
