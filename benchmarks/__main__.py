@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.conflicts import measure_conflicts
+from benchmarks.conflicts import measure_conflicts, measure_onemkl
 from benchmarks.doctor import measure_doctor
 from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
@@ -49,6 +49,7 @@ NAMES = (
     "jobs",
     "fetch",
     "conflicts",
+    "onemkl",
     "fits",
     "forecast",
     "suites",
@@ -81,6 +82,7 @@ ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
     "jobs": lambda folder, env: measure_jobs(folder / "jobs", env),
     "fetch": lambda folder, _env: measure_fetch(folder),
     "conflicts": measure_conflicts,
+    "onemkl": measure_onemkl,
     "fits": lambda folder, env: measure_fits(folder / "fits", env),
     "forecast": lambda folder, env: measure_forecast(folder / "forecast", env),
     "report": measure_report,

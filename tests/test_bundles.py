@@ -25,12 +25,10 @@ from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_pla
 from xpusetup.bundle.contents import (
     Bundle,
     Member,
-    Submodule,
     is_safe,
     make_offline,
     missing_wheels,
     parse_bundle,
-    parse_submodules,
     render_bundle,
     resolve_address,
 )
@@ -237,21 +235,6 @@ WHEELS = (
 def test_wheels_that_fit(pin: str, python: str, missing: bool) -> None:
     found = missing_wheels([pin], python, "x86_64", [*WHEELS, "no-wheel.txt"])
     assert bool(found) is missing
-
-
-def test_submodules() -> None:
-    told = {
-        "third_party/a.path": "third_party/a",
-        "third_party/a.url": "../a.git",
-        "b.path": "b",
-        "b.url": "https://x.invalid/b",
-        "b.update": "none",
-        "gone.path": "gone",
-        "gone.url": "https://x.invalid/gone",
-    }
-    listed = "".join(f"submodule.{key}\n{value}\0" for key, value in told.items())
-    links = [f"160000 commit {REV}\tthird_party/a", f"160000 commit {REV}\tb"]
-    assert parse_submodules(listed, links) == [Submodule("third_party/a", "third_party/a", "../a.git", REV)]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,7 @@ from xpusetup.run.prepare import Prepared, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
-from xpusetup.system.git import read_tree
-from xpusetup.system.process import Output, run_process
+from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -172,17 +171,6 @@ def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
 def test_a_target_survives_the_lock(target: Target, tmp_path: Path) -> None:
     (tmp_path / "profile.lock.json").write_text(lock_document(shipped("sim"), target, Layout(), {}))
     assert parse_target((read_lock(Root(tmp_path)) or {})["target"]) == target
-
-
-def test_no_tree(tmp_path: Path) -> None:
-    assert read_tree(tmp_path) is None
-    assert read_tree(tmp_path / "absent") is None
-
-
-def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".git").mkdir()
-    monkeypatch.setattr("xpusetup.system.git.run_process", lambda *_, **__: Output(None, "", "", "git is not there"))
-    assert read_tree(tmp_path) is None
 
 
 @pytest.mark.parametrize("program", ["git", "/usr/bin/git", "pip"])

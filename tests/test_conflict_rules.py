@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ rules: Any = importlib.import_module("helperlib.elf.conflicts")
 elf_loader: Any = importlib.import_module("helperlib.elf.loader")
 elf_file: Any = importlib.import_module("helperlib.elf.file")
 env_distributions: Any = importlib.import_module("helperlib.env.distributions")
+environments: Any = importlib.import_module("environment_libraries")
 
 NODE = "LIBUR_LOADER_0.12"
 
@@ -254,3 +256,49 @@ def test_one_of_another_word_size_is_passed_over_and_a_broken_one_is_not(other_c
     world.add("/usr/lib/libx.so")
     world.add("/old/libx.so", broken="it is for i686", other_class=other_class)
     assert [one.library.path for one in world.process("/old").open("/venv/a.so")][1:] == found
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What a Disk answers, of a world."""
+
+    world: World
+
+    def look(self, path: str) -> Any:
+        return self.world.files.get(path)
+
+    def symbols(self, library: Any) -> Any:
+        return self.world.symbols[library.path]
+
+    def places(self, _variable: str) -> Any:
+        return elf_loader.Places(self.look, (), {}, ("/usr/lib",))
+
+
+def calls_to_prove(count: int) -> int:
+    """Count what is called to judge libraries of which each is linked with four, and asks for names of nobody."""
+    world, hub = World(), tuple(f"libhub{number}.so.1" for number in range(4))
+    for name in hub:
+        world.add(f"/venv/lib/{name}", names=("hub",))
+    for number in range(count):
+        asks = tuple(asked(f"of_nobody_{each}") for each in range(20))
+        world.add(f"/venv/lib/libkernels{number}.so.2", asks=asks, needed=hub, runpath=("$ORIGIN",))
+    own = tuple(world.files.values())
+    listed = {one.path: "kernels 1.0" for one in own}
+    prover = environments.Prover(environments.Environment("/venv", (), None, (), own, [], listed, Shelf(world)), "", "")
+    calls = 0
+
+    def watch(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        assert prover.prove() == []
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+def test_twice_as_many_libraries_cost_twice_as_much() -> None:
+    assert calls_to_prove(200) < 2.1 * calls_to_prove(100)

@@ -15,7 +15,7 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
-from golden import hold
+from golden import hold_scripts
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
 from xpusetup.commands.environment import run
@@ -44,7 +44,7 @@ LOOK: dict[str, Any] = {
 def test_golden_plan_into_an_environment() -> None:
     texts = render_scripts(plan_for("sim", layout=CONDA))
     kept = {name: texts[name] for name in ("steps/venv.sh", "steps/requirements.sh", "steps/torch.install.sh")}
-    hold("sim-into", kept)
+    hold_scripts("sim-into", kept, render_scripts(plan_for("sim")))
 
 
 def test_nothing_but_the_look_differs_in_kind() -> None:

@@ -110,23 +110,3 @@ def test_a_result_that_nothing_has_is_refused() -> None:
     with pytest.raises(UsageError, match="results that nothing has") as caught:
         parse_signatures(text)
     assert "DEVICE_LOSST" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("line", "signature", "cause"),
-    [
-        ("ImportError: /x/libtorch_xpu.so: ELF load command past end of file", "import.damaged_library", "is damaged"),
-        ("ImportError: /x/_C.so: object file has no dynamic section", "import.damaged_library", "is damaged"),
-        ("ERROR: Wheel 'torch' located at /x/torch.whl is invalid.", "pip.cut_download", "a download was cut"),
-        (
-            "ERROR: torch has an invalid wheel, .dist-info directory 'foo-1.0.dist-info' does not start with 'torch'",
-            "pip.cut_download",
-            "was renamed or packed anew",
-        ),
-    ],
-)
-def test_a_wheel_that_was_cut_is_told_from_one_that_was_renamed(line: str, signature: str, cause: str) -> None:
-    (found,) = explained(f"a\n{line}\nb\n").causes
-    assert found.signature.id == signature
-    narrowed = found.decided.refinement if found.decided else None
-    assert cause in ((narrowed.cause if narrowed else "") or found.signature.cause)

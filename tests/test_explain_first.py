@@ -31,6 +31,7 @@ TELLING = [
     "Killed",
     "xpusetup: torch.fetch: the tag moved",
     "OSError: [Errno 28] No space left on device",
+    "E: You don't have enough free space in /var/cache/apt/archives/.",
     "builtins.Exception: x",
 ]
 
@@ -40,6 +41,10 @@ POINTING = [
     "make[2]: *** [all] Error 2",
     "make: *** No rule to make target",
     "subprocess.CalledProcessError: Command died",
+    "Exit_status = 265",
+    "systemd[1]: llm.service: Main process exited, code=exited, status=216/GROUP",
+    "alloc_buffer: can't allocate 6442450944 Bytes of memory on device",
+    "[PID: 77] Getting socket times out.",
 ]
 
 

@@ -29,6 +29,8 @@ THREADS = _table("threads.toml", "thread")
 TUNED = [thread for thread in THREADS if not thread.get("held_out")]
 HELD_OUT = [thread for thread in THREADS if thread.get("held_out")]
 GOOD = _table("good.toml", "good")
+SHOWN = 14
+"""Good logs of which a line is shown as one that may tell of an error."""
 
 
 def shown(found: Explanation) -> str:
@@ -67,12 +69,15 @@ def test_there_are_enough_of_them() -> None:
     assert len(THREADS) >= 60
     assert len(HELD_OUT) * 2 >= len(THREADS) - 5
     assert all(thread["line"] in thread["log"] for thread in THREADS)
-    assert len(GOOD) >= 59
+    assert len(GOOD) >= 287
 
 
-@pytest.mark.parametrize("good", GOOD, ids=lambda good: good["what"])
-def test_a_good_log_has_no_cause(good: dict[str, Any]) -> None:
-    assert ids(explained(good["log"].strip("\n"))) == []
+def test_a_good_log_has_no_cause() -> None:
+    """In a few a line may tell of an error, and nothing in the log tells that it ended well."""
+    found = {good["what"]: explained(good["log"].strip("\n")) for good in GOOD}
+    assert {what: ids(each) for what, each in found.items() if each.causes} == {}
+    shown = [what for what, each in found.items() if each.first_error and not each.ended]
+    assert len(shown) <= SHOWN, shown
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
-from data.targets import NEW, SIM
-from golden import hold
+from data.targets import NEW, SIM, plan_for
+from golden import hold_scripts
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Plan, Request, Step
 from xpusetup.emit.script import render_shell
@@ -32,7 +32,7 @@ def step_of(name: str) -> Step:
 
 
 def test_golden() -> None:
-    hold("torch-2.14-install", render_shell(plan()))
+    hold_scripts("torch-2.14-install", render_shell(plan()), render_shell(plan_for("torch-2.14")))
 
 
 def test_steps() -> None:

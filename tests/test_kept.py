@@ -23,8 +23,6 @@ from xpusetup.machine.first_releases import parse_firsts
 from xpusetup.machine.gpus import parse_costs, parse_gpus, parse_targets
 from xpusetup.machine.known_bad import parse_known_bad
 from xpusetup.machine.platforms import parse_distributions, parse_platforms
-from xpusetup.paste.prose import parse_sayings
-from xpusetup.paste.shown import parse_showings
 from xpusetup.system import kept
 from xpusetup.system.files import package_text, package_texts
 from xpusetup.system.kept import keep
@@ -53,8 +51,6 @@ TABLES: dict[Callable[[str], object], str] = {
     parse_images: "data/images.toml",
     parse_known_bad: "data/known_bad.toml",
     parse_platforms: "data/platforms.toml",
-    parse_sayings: "data/said.toml",
-    parse_showings: "data/shown.toml",
     parse_signatures: "data/signatures",
     parse_targets: "data/targets.toml",
 }

@@ -63,8 +63,7 @@ def test_golden_machines_are_what_their_parts_make() -> None:
 def test_every_machine_has_an_outcome_and_screens() -> None:
     assert set(MACHINES) == set(OUTCOMES)
     assert len(MACHINES) >= 40
-    screens = {path.stem for path in (HERE.parent / "golden/machines").iterdir()}
-    assert screens == set(OUTCOMES)
+    assert {path.stem for path in (HERE.parent / "golden/machines").iterdir()} == {*SHOWN}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -143,7 +142,15 @@ def test_both_commands_lead_the_same_way(name: str) -> None:
     assert way_of(facts).data.way == doctor(name).way
 
 
-@pytest.mark.parametrize("name", NAMES)
+SHOWN = (
+    *("b580-ubuntu-24.04", "b580-kernel-6.8", "b580-without-oneapi", "max1550-sles-15", "two-sycl-runtimes"),
+    *("render-group-missing", "cpu-torch", "offline", "wsl2-without-dxg", "gaudi2-without-module"),
+    *("no-gpu-debian-12", "disk-full"),
+)
+"""Machines whose screens are kept whole, one of each kind of answer; OUTCOMES holds the causes and the way of all."""
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_golden_screens(name: str) -> None:
     facts = read_json_as(Facts, (HERE / f"{name}.json").read_text())
     text = screen(show_doctor, doctor(name)) + "\n" + "-" * 100 + "\n" + screen(show_way, way_of(facts).data)

@@ -61,25 +61,8 @@ SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each
 
 
 IN_CAPITALS = {
-    *(
-        "BAR",
-        "CFLAGS",
-        "COMPOSITE",
-        "CXX",
-        "CXXFLAGS",
-        "DENIED",
-        "DETAIL",
-        "GONOSUMDB",
-        "GOPRIVATE",
-        "GOPROXY",
-        "GPG",
-        "GPU",
-    ),
-    *("HEAD", "HKLM", "HTTP", "INFO", "KUBECONFIG", "LANG", "LDFLAGS", "LIBDIR", "MPLBACKEND", "PUB", "PYTHONHOME"),
-    *("PYTHONPATH", "RHEL", "SCCACHE", "SOFTWARE", "SYSTEM", "TMPDIR", "TRUE", "UTF", "VGA", "VSLANG"),
-    *("BASE", "CAT", "CONSTRAINT", "CUDAHOSTCXX", "DEFAULT", "DPCPP", "DWORD", "FLAGS", "FROM", "FSTYPE", "GLIBCXX"),
-    *("HOURS", "KERNEL", "LIB", "LLVM", "MODE", "NPU", "OFF", "OPTIONS", "PBS", "RANK", "SLURM", "SUBSYSTEM", "TEMP"),
-    *("TMP", "TRITON", "UNKNOWN", "USERPROFILE", "VLLM"),
+    *("CAT", "CFLAGS", "COMPOSITE", "CONSTRAINT", "CXX", "CXXFLAGS", "DETAIL", "GPG", "HEAD", "HOURS"),
+    *("HTTP", "LDFLAGS", "LIB", "PUB", "RHEL", "TMPDIR", "VGA"),
 }
 """Words in the commands of signatures that stand for themselves."""
 

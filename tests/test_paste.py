@@ -27,7 +27,6 @@ from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts
 from xpusetup.machine.probe import TOLD
 from xpusetup.paste.facts import PARTS, facts_from_paste
 from xpusetup.paste.lines import MOST_LINES, MOST_TEXT
-from xpusetup.run.tables import sayings
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.doctor import show_doctor, show_report
@@ -70,7 +69,7 @@ LONG = ("[", " ", "a@b:", "x-1", "|", "1:", "\x1b[", "= ", "Kernel ", "* ", "lib
 
 
 def read(*texts: str) -> tuple[Facts, PasteReport]:
-    return facts_from_paste(texts, "2026-11-22", GPUS, TOLD, sayings())
+    return facts_from_paste(texts, "2026-11-22", GPUS, TOLD)
 
 
 def judge(tmp_path: Path, *texts: str, **asked: Any) -> Any:
@@ -292,6 +291,17 @@ def test_of_too_much_the_beginning_is_read(tmp_path: Path) -> None:
     assert "only the first 4 MiB" in screen(data)
 
 
+def test_where_no_cause_is_sure_the_screen_ends_with_the_question(tmp_path: Path) -> None:
+    unsure = judge(tmp_path, "RuntimeError: driver (code 2013265921, ZE_RESULT_ERROR_UNINITIALIZED)\n")
+    assert unsure.pasted.ask == f"xpusetup doctor --paste {tmp_path / '0.txt'} --prompt"
+    assert screen(unsure).rstrip().endswith(unsure.pasted.ask)
+    works = ">>> torch.xpu.is_available()\nTrue\n"
+    for text in (DENIED, works, "ImportError: libsycl.so.8: cannot open shared object file: No such file\n"):
+        told = judge(tmp_path, text)
+        assert told.pasted.ask == ""
+        assert "--prompt" not in screen(told)
+
+
 def test_nothing_that_is_known_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("Hello, it does not work. Regards\n")
     with pytest.raises(UsageError, match=r"nothing in .* is recognised"):
@@ -314,7 +324,7 @@ def test_why_pip_did_not_install_torch_is_why_it_does_not_import(tmp_path: Path)
     pip = "ERROR: Could not find a version that satisfies the requirement torch (from versions: none)\n"
     data = judge(tmp_path, f"$ pip install torch\n{pip}$ python t.py\nModuleNotFoundError: No module named 'torch'\n")
     (finding,) = [each for each in data.findings if each.id == "torch.import"]
-    assert finding.why.startswith("That index has no torch for this Python")
+    assert finding.why.startswith("The index has no version of that package for this Python")
     assert [each.id for each in data.pasted.causes] == ["pip.no_match"]
 
 

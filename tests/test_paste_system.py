@@ -1,10 +1,11 @@
-"""Which distribution and kernel a post tells of: by its words, its reports, or the name of its kernel alone."""
+"""doctor --paste: which distribution and kernel a post tells of: by its reports, or the name of its kernel alone."""
 
 from __future__ import annotations
 
 import pytest
 
-from test_paste_shown import read
+from data.pasting import causes, read
+from xpusetup.paste.system import of_ubuntu
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,58 @@ def test_seconds_are_no_kernel() -> None:
     assert system is not None
     assert system.kernel == "6.6.1"
     assert read("Kernel loading time:      0.0392 sec\n$ uname -r\n6.6.1\n").system == system
+
+
+@pytest.mark.parametrize(
+    ("text", "system"),
+    [
+        ('PRETTY_NAME="Ubuntu 22.04.4 LTS"\n$ uname -r\n6.5.0-45-generic\n', ("Ubuntu 22.04.4 LTS", "22.04")),
+        ("$ uname -r\n4.18.0-477.10.1.el8_8.x86_64\n", ("RHEL or what is made from it 8.8", "8.8")),
+        ("$ uname -r\n6.13.7-200.fc41.x86_64\n", ("Fedora Linux 41", "41")),
+    ],
+)
+def test_the_system_by_what_was_shown(text: str, system: tuple[str, str]) -> None:
+    found = read(text).system
+    assert found is not None
+    assert (found.name, found.version) == system
+
+
+def test_rocky_linux_is_no_kernel() -> None:
+    facts = read("The server runs Rocky Linux 8.7 with two cards.\n$ python -c 'import torch'\nImportError: no\n")
+    assert facts.system is None or facts.system.kernel in ("0", "")
+
+
+def test_ubuntu_by_its_kernel() -> None:
+    said = "Linux h 6.8.0-57-generic #59{}-Ubuntu SMP x86_64"
+    assert of_ubuntu("6.8.0-57-generic", [said.format("~22.04.1")], ())["VERSION_ID"] == "22.04"
+    assert of_ubuntu("6.8.0-57-generic", [said.format("")], ())["VERSION_ID"] == "24.04"
+    assert of_ubuntu("6.8.0-57-generic", [said.format("")], ("1.2-3~24.04~ppa1",))["VERSION_ID"] == "24.04"
+    assert of_ubuntu("6.8.0-57-generic", ["Linux h 6.8.0-57-generic #1 SMP"], ()) == {}
+
+
+def test_the_name_of_a_release_in_brackets_is_no_processor() -> None:
+    head = "Collecting environment information...\nPyTorch version: 2.9.0+xpu\n"
+    text = f"{head}OS: Debian GNU/Linux 12 (bookworm) (x86_64)\n"
+    system = read(text).system
+    assert system is not None
+    assert (system.name, system.machine, system.version) == ("Debian GNU/Linux 12 (bookworm)", "x86_64", "12")
+
+
+def test_a_system_named_linux_is_no_kernel() -> None:
+    system = read("Linux Mint 21.3, my card is not detected\n$ sycl-ls\n").system
+    assert system is None or system.kernel == "0"
+
+
+CPU = "[opencl:cpu][opencl:0] Intel(R) OpenCL, Intel(R) Core(TM) i5-12400 OpenCL 3.0\n"
+
+
+def test_both_groups_are_in_the_session() -> None:
+    text = (
+        f"Arc A380\nrender:x:992:max\n$ id\nuid=1000(max) gid=1000(max) groups=1000(max),992(render)\n$ sycl-ls\n{CPU}"
+    )
+    assert "perm.session" not in causes(text)
+
+
+def test_two_kernels_in_words_are_none() -> None:
+    kernel = read("Arc A750 on Ubuntu 24.04 6.8.0-45-generic\nthe other host: Debian 6.1.0-28-amd64\n").kernel
+    assert kernel is None

@@ -17,7 +17,7 @@ import pytest
 import xpusetup
 from xpusetup.commands.explain import known_signatures
 from xpusetup.explain.finder import make_regex
-from xpusetup.run.tables import known_bad, sayings, showings
+from xpusetup.run.tables import known_bad
 
 try:
     from re import _constants as code  # type: ignore[attr-defined]
@@ -134,16 +134,12 @@ def held(value: Any) -> Iterator[str]:
 
 
 def of_tables() -> Iterator[tuple[str, str]]:
-    """Give the patterns of failures, of what programs' lines tell and people say, and of what combinations ask."""
+    """Give the patterns of failures, and of what combinations ask."""
     for signature in known_signatures():
         more = (text for when in signature.when for text in (*when.patterns, when.beside, when.unless))
         for text in (*signature.patterns, signature.never, signature.unless, *more):
             if text:
                 yield signature.id, make_regex(text).pattern
-    for showing in showings():
-        yield from ((showing.tells, text) for text in held((showing.forms, *showing.conditions)))
-    for saying in sayings():
-        yield from ((saying.id, text) for text in held(saying.forms))
     for bad in known_bad():
         yield from ((bad.id, text) for text in (*bad.about, *bad.says))
         whens = [bad.when] if bad.when else []
@@ -158,7 +154,7 @@ def every_pattern() -> tuple[tuple[str, str], ...]:
 @pytest.mark.filterwarnings("ignore")
 def test_no_pattern_takes_for_ever() -> None:
     patterns = every_pattern()
-    assert len(patterns) > 5000
+    assert len(patterns) > 1500
     assert [pair for pair in patterns if takes_for_ever(parser.parse(pair[1]))] == []
 
 

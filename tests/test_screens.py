@@ -83,7 +83,6 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("explain-unknown", screens.UNEXPLAINED, False),
     ("explain-well", screens.WELL, False),
     ("explain-went-on", screens.WENT_ON, False),
-    ("explain-over", replace(screens.UNEXPLAINED, first_error_over=True), False),
     ("explain-unsure", screens.UNSURE, False),
     ("explain-nothing", replace(screens.UNEXPLAINED, first_error_line=None), True),
     ("build-failed-full", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),

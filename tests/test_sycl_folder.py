@@ -227,7 +227,7 @@ def test_wheels_without_a_compiler_are_refused(place: Place) -> None:
 
 def test_too_little_space_is_said_before(place: Place, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     contents = folder.read_contents(sorted(place.wheels.iterdir()))
-    monkeypatch.setattr(shutil, "disk_usage", lambda _place: shutil._ntuple_diskusage(10, 9, 1))  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _place: shutil._ntuple_diskusage(10, 9, 1))
     with pytest.raises(SystemExit) as ended:
         helper.refuse_small(contents, place.into)
     assert ended.value.code == 3
@@ -256,8 +256,9 @@ def home(tmp_path: Path) -> Path:
     return made
 
 
-def sourced(shell: str, home: Path, *, times: int = 2, **variables: str) -> list[str]:
-    script = "".join(f". '{home}/env.sh'\n" for _ in range(times)) + SAID
+def sourced(shell: str, home: Path, **variables: str) -> list[str]:
+    """Source it twice, and give what it set."""
+    script = f". '{home}/env.sh'\n" * 2 + SAID
     env = {"PATH": "/usr/bin:/bin", **variables}
     done = subprocess.run((shell, "-euc", script), env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

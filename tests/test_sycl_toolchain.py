@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -231,7 +232,7 @@ def test_a_bundle_holds_its_wheels() -> None:
 @pytest.mark.parametrize("form", ["slurm", "github"])
 def test_forms_say_what_machines_need(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xpusetup.commands.emit.probe_all", lambda *_: machine(toolkits=BARE))
-    options = {"from": "source", "label": "big", "gpu_label": "arc"} if form == "github" else {}
+    options: dict[str, Any] = {"from": "source", "label": "big", "gpu_label": "arc"} if form == "github" else {}
     place = Where(profile="torch-2.14", toolkit="wheels")
     options = {**options, "profiles": ["torch-2.14"]}
     made = KINDS[form].make(Order(places=(place,), request=Request(), options=options))
@@ -295,3 +296,10 @@ def test_the_newest_release_is_meant() -> None:
 
 def test_where_it_is_made() -> None:
     assert MADE == "@ROOT@/toolkit"
+
+
+def test_a_wheel_is_known_to_have_the_device_code_of_the_driver() -> None:
+    """It was said to be in no section with a name that is known."""
+    images: Any = importlib.import_module("helperlib.sycl.images")
+    contents: Any = importlib.import_module("helperlib.wheel.contents")
+    assert contents.DEVICE_IMAGES.search(images.SECTION)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any, get_args
@@ -57,11 +58,28 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     return shown
 
 
-@pytest.mark.parametrize("name", PLACES)
+SHOWN = (
+    *("b580-new", "b580-healthy", "max1550-sles-15", "no-gpu-debian-12", "gaudi2", "wsl2", "b580-closed"),
+    "coffee-lake",
+)
+"""Places whose screens are kept whole; of all of them the route, the release and the commands."""
+
+
+@pytest.mark.parametrize("name", SHOWN)
 def test_golden_bare(name: str, screen: Callable[[AnyResult], str]) -> None:
-    result = way_of(PLACES[name])
-    assert result.code == 0
-    hold_one(f"way/{name}.txt", screen(result))
+    hold_one(f"way/{name}.txt", screen(way_of(PLACES[name])))
+
+
+def test_every_way() -> None:
+    rows = []
+    for name in PLACES:
+        result = way_of(PLACES[name])
+        assert result.code == 0
+        found = result.data.way
+        assert found
+        rows.append(f"{name}: {found.route} {found.profile}\n")
+        rows += [f"    {command}\n" for step in found.steps for command in step.commands]
+    hold_one("way/all.txt", "".join(rows))
 
 
 @pytest.mark.parametrize("goal", ["run", "build"])
@@ -75,14 +93,29 @@ def test_lists_are_read_before_a_package_is_installed(name: str, goal: Goal) -> 
         assert ("apt-get", "update") in argvs[: argvs.index(("apt-get", "install"))]
 
 
-@pytest.mark.parametrize("goal", ["run", "build"])
-@pytest.mark.parametrize("name", PLACES)
-def test_golden_setup(name: str, goal: Goal, screen: Callable[[AnyResult], str]) -> None:
+def prepared(name: str, goal: Goal) -> Prepared:
     profile = shipped(way(name).profile or "torch-2.14")
     setup = with_lists(make_setup(PLACES[name], profile, known(), goal=goal))
     again = f"xpusetup setup --for {goal}"
-    prepared = Prepared(facts=PLACES[name], profile=profile, goal=goal, setup=setup, named=profile.name, options=again)
-    hold_one(f"setup/{name}-{goal}.txt", screen(show_setup(prepared)))
+    return Prepared(facts=PLACES[name], profile=profile, goal=goal, setup=setup, named=profile.name, options=again)
+
+
+@pytest.mark.parametrize("goal", ["run", "build"])
+@pytest.mark.parametrize("name", SHOWN)
+def test_golden_setup(name: str, goal: Goal, screen: Callable[[AnyResult], str]) -> None:
+    hold_one(f"setup/{name}-{goal}.txt", screen(show_setup(prepared(name, goal))))
+
+
+@pytest.mark.parametrize("goal", ["run", "build"])
+def test_every_setup(goal: Goal) -> None:
+    """The tasks by their ids with their commands, and the ids of what is only said."""
+    rows = []
+    for name in PLACES:
+        setup = prepared(name, goal).setup
+        rows.append(f"{name}: {' '.join(note.id for note in setup.notes)}".rstrip() + "\n")
+        for task in setup.tasks:
+            rows += [f"    {task.step.id}: {shlex.join(argv)}\n" for argv in task.step.run]
+    hold_one(f"setup/all-{goal}.txt", "".join(rows))
 
 
 @pytest.mark.parametrize(

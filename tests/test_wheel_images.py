@@ -32,8 +32,9 @@ def make_elf(**sections: bytes) -> bytes:
     return head + body + b"".join(struct.pack("<IIQQQQIIQQ", *row) for row in rows)
 
 
-def archive(*names: str) -> bytes:
-    members = (f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{5:<10}`\n".encode() + b"code\0\n" for name in names)
+def archive(*names: str, code: bytes = b"code\0") -> bytes:
+    head = f"{0:<12}{0:<6}{0:<6}{644:<8}{len(code):<10}`\n"
+    members = (f"{name:<16}{head}".encode() + code + b"\n" * (len(code) % 2) for name in names)
     return b"!<arch>\n" + b"".join(members)
 
 
@@ -49,6 +50,21 @@ def read(content: bytes) -> Any:
 def test_an_image_for_several_gpus() -> None:
     found = read(archive("pad_0/", "64.12.60.7/", "pad_1/", "64.20.1.4/", "generic_ir/"))
     assert (found.versions, found.images, found.trouble) == ({"12.60", "20.1"}, 1, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "versions"),
+    [
+        ("64.bmg/", 20 << 22 | 1 << 14, {"bmg"}),
+        ("64.dg2/", 12 << 22 | 55 << 14 | 8, {"dg2"}),
+        ("64.mtl", 12 << 22 | 70 << 14 | 4, {"mtl"}),
+        ("64.ptl/", 30 << 22 | 4, {"ptl"}),
+        ("64.pvc.7/", 12 << 22 | 60 << 14 | 7, {"12.60"}),
+        ("64.of-tomorrow/", 35 << 22 | 11 << 14, {"35.11"}),
+    ],
+)
+def test_an_image_by_a_name_and_not_by_a_version(name: str, version: int, versions: set[str]) -> None:
+    assert read(archive("pad_0/", name, code=zebin(version))).versions == versions
 
 
 def test_an_image_for_one_gpu() -> None:
@@ -113,6 +129,10 @@ def _absent(name: str) -> None:
         (("dg2",), ("12.56",), []),
         (("a-gpu-of-tomorrow",), ("12.60",), []),
         (("lnl-m",), ("99.1",), ["lnl-m"]),
+        (("bmg", "bmg-g21", "bmg-g31-a0", "20.2", "lnl-m"), ("bmg",), ["lnl-m"]),
+        (("dg2", "ats-m75", "acm-g12", "pvc"), ("dg2",), ["pvc"]),
+        (("mtl-u", "arl-s", "mtl-h", "arl-h"), ("mtl",), ["arl-h"]),
+        (("ptl-h", "ptl-u", "wcl"), ("ptl",), ["wcl"]),
     ],
 )
 def test_gpus_without_an_image(wanted: tuple[str, ...], versions: tuple[str, ...], lacking: list[str]) -> None:
@@ -121,6 +141,12 @@ def test_gpus_without_an_image(wanted: tuple[str, ...], versions: tuple[str, ...
 
 def test_names_of_gpus() -> None:
     assert images.names_of({"20.1", "12.60", "99.1"}) == ["pvc", "bmg-g21", "99.1"]
+    assert images.names_of({"20.2", "20.1", "bmg", "12.60", "dg2"}) == ["dg2", "pvc", "bmg", "bmg-g31"]
+
+
+def test_names_that_stand_for_images_alone() -> None:
+    assert images.names_for({"20.1"}) == ["bmg-g21"]
+    assert images.names_for({"bmg"}) == ["bmg", "bmg-g21", "bmg-g31"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """A stand-in of torch, compiled with SYCL from the true wheels by the true driver, where no oneAPI is."""
 
-import json
-import os
 import zipfile
 from pathlib import Path
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HERE = Path(__file__).parent
 
@@ -28,6 +33,29 @@ def hold_one(name: str, text: str) -> None:
         path.write_text(text)
     wrong = _difference(name, path.read_text() if path.exists() else "", text)
     assert not wrong, f"tests/golden/{name}; XPUSETUP_TEST_UPDATE=1 writes it anew\n{wrong}"
+
+
+def hold_scripts(name: str, texts: Mapping[str, str], base: Mapping[str, str]) -> None:
+    """Compare scripts with one file, which holds only the lines in which they differ from those of another plan."""
+    parts = [f"==> {file}\n{_changes(_alike(file, base), text)}" for file, text in sorted(texts.items())]
+    hold_one(f"scripts/{name}.diff", "".join(parts))
+
+
+def hold_together(name: str, texts: Mapping[str, str]) -> None:
+    """Compare texts with one file that holds them all."""
+    hold_one(name, "".join(f"==> {file}\n{text}" for file, text in sorted(texts.items())))
+
+
+def _alike(file: str, base: Mapping[str, str]) -> str:
+    """Give the script that one is held against: of the same step, or of the same step of torch, or the first of all."""
+    same = re.sub(r"^steps/\w+\.", "steps/torch.", file)
+    return base.get(file) or base.get(same) or base["steps/venv.sh"]
+
+
+def _changes(old: str, new: str) -> str:
+    """Give the changed lines, without places: a line more at the head is no change of all."""
+    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), n=0)
+    return "".join(line for line in lines if not line.startswith(("---", "+++", "@@")))
 
 
 def _difference(name: str, old: str, new: str) -> str:

@@ -25,40 +25,6 @@ if TYPE_CHECKING:
     from packaging.tags import Tag
 
 
-# Submodules as a commit names them: `.gitmodules` as git lists it, held against the links in the tree.
-
-
-KEY = re.compile(r"submodule\.(?P<name>.*)\.(?P<what>path|url|update)", re.DOTALL)
-
-
-@dataclass(frozen=True)
-class Submodule:
-    """One submodule: its name, its folder, its address as written, and the commit that it is pinned to."""
-
-    name: str
-    path: str
-    address: str
-    rev: str
-
-
-def parse_submodules(listed: str, links: Iterable[str]) -> list[Submodule]:
-    """Read `git config --null --list` of .gitmodules and the `160000` lines of `git ls-tree -z`.
-
-    Those that say `update = none` are left out, as git leaves them.
-    """
-    pinned = {path: words.split()[2] for words, _tab, path in (line.partition("\t") for line in links)}
-    told: dict[str, dict[str, str]] = {}
-    for entry in listed.split("\0"):
-        key, _break, value = entry.partition("\n")
-        if found := KEY.fullmatch(key):
-            told.setdefault(found["name"], {})[found["what"]] = value
-    return [
-        Submodule(name, values["path"], values["url"], pinned[values["path"]])
-        for name, values in sorted(told.items())
-        if values.get("path") in pinned and "url" in values and values.get("update") != "none"
-    ]
-
-
 def has_files(path: str, sparse: Iterable[str]) -> bool:
     """Say whether a tree of which only some folders get files has some at a path or below; without folders all do."""
     folders = [f"{folder}/" for folder in sparse]

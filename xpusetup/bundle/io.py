@@ -19,14 +19,13 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
     HEAD,
-    Submodule,
     has_files,
     is_safe,
     parse_bundle,
-    parse_submodules,
     resolve_address,
 )
 from xpusetup.system.files import cannot_write, hash_file, make_folder
+from xpusetup.system.git import Submodule, list_submodules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -74,11 +73,7 @@ def tags_at(path: Path) -> list[str]:
 
 def submodules_of(repository: Path, rev: str, sparse: Sequence[str] = ()) -> list[Submodule]:
     """Give the submodules of one commit that a fetch brings; of a sparse tree those in its folders."""
-    links = [line for line in _git(repository, "ls-tree", "-r", "-z", rev).split("\0") if line.startswith("160000 ")]
-    if not links or not _git(repository, "ls-tree", "-z", rev, "--", ".gitmodules"):
-        return []
-    listed = _git(repository, "config", "--blob", f"{rev}:.gitmodules", "--null", "--list")
-    return [module for module in parse_submodules(listed, links) if has_files(module.path, sparse)]
+    return [module for module in list_submodules(repository, rev) if has_files(module.path, sparse)]
 
 
 def write_pack(tree: Tree, to: Path) -> None:

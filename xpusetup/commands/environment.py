@@ -96,7 +96,7 @@ def _say_whose(workspace: Workspace, say: Say | None) -> None:
 
 
 def _change(built: Built, *, build: bool) -> Change:
-    venv, kit = built.venv, built.target.toolkit and built.target.toolkit.below(str(built.root))
+    venv, kit = built.venv, built.target.toolkit and built.target.toolkit.below(str(built.root.path))
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     # other SYCL runtimes and torches go off the caller's library path: two of them must not meet in a process

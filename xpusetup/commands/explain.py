@@ -35,13 +35,6 @@ if TYPE_CHECKING:
 
 
 LAST_LINES = 12
-AMBIGUOUS = (
-    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
-    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
-    *("llama.no_gpu", "ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "va.init", "xpum.init"),
-    *("kube.crash_loop", "import.load_failed", "rt.cuda_code"),
-)
-"""Causes that only say that it fails: the message has many, and it does not tell which."""
 OF_A_KILL = {"compile.oom_kill", "compile.signal9", "link.ld_killed", "rt.killed"}
 REFUSED = re.compile(r"(?i)exhausted|out of memory|bad_alloc|failed to map|no space|oom")
 """What tells of memory that was refused, or that the kernel wrote itself, among the lines of those."""
@@ -147,20 +140,9 @@ def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lin
     """Give what a log says, with advice for this machine and this build, and what was kept of its lines."""
     chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
     found = explain_chunks(chunks, known_signatures(), known)
-    told = _with_machine(found.describe(families=read_families()), found.log)
+    told = found.describe(families=read_families())
     told = replace(told, causes=_for_a_build(told.causes, Path(log)))
     return complete_result(told, _situation(Path(log))), found.log
-
-
-def _with_machine(told: ExplainedLog, log: Lines) -> ExplainedLog:
-    """Ask the checks of `doctor` too, where an error has many causes, or none that is known."""
-    over = told.ended or told.went_on or told.first_error_over
-    unknown = not told.causes and told.first_error_line is not None and not over
-    if not unknown and not (told.causes and told.causes[0].id in AMBIGUOUS):
-        return told
-    from xpusetup.commands.machine_of_log import with_machine  # noqa: PLC0415 - most logs tell their cause themselves
-
-    return with_machine(told, log)
 
 
 def _known(told: ExplainedLog) -> list[KnownCombination]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
+import shlex
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
-from xpusetup.commands.explain import AMBIGUOUS, known_signatures
-from xpusetup.doctor.known import SAID, untold_parts
+from xpusetup.commands.explain import known_signatures
+from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
-from xpusetup.paste.expected import is_expected, is_of_another, is_settled, shows_use
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
-from xpusetup.paste.media import is_of_video, opened_by_another
-from xpusetup.paste.prose import is_prose
-from xpusetup.paste.shown import REFUSED
-from xpusetup.run.tables import gpu_table, sayings, showings
+from xpusetup.run.tables import gpu_table
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -35,22 +31,23 @@ if TYPE_CHECKING:
     from xpusetup.machine.known_bad import KnownBad
 
 
-DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
+AMBIGUOUS = (
+    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
+    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
+    *("ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "xpum.init"),
+    *("import.load_failed", "rt.cuda_code"),
+)
+"""Causes that only say that it fails: the message has many, and it does not tell which."""
+DECIDES = {"rt.cuda_code": "torch.build"}
 """Of these: where this part was told, they say why."""
-DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")
-BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_group")
+DENIED = ("env.permission", "rt.node_denied", "ze.permission")
+BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
 OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 """Failures below torch, for which it has no device."""
-OF_NODES = ("kmd.", "perm.", "container.no_device", "fw.", "vm.", "umd.video", "hw.intel_gpu_present")
-"""Causes for which no driver of video opens the GPU either."""
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
 """Why pip did not install torch."""
-LOOKING = re.compile(
-    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi|dkms)\b"
-)
-"""Programs that only look: that one is not there is no cause."""
-OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
+OF_PROGRAMS = ("py.arguments",)
 """What is amiss in a program, where torch has a device."""
 IN_WINDOWS = {
     "lspci -nnk": "wmic path win32_VideoController get name,driverversion,status",
@@ -68,8 +65,6 @@ UNSURE = ("umd.ze_init", "umd.only_opencl_gpu")
 """Checks that say that it fails and not why."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
-SENTENCE = 8
-"""A line of so many words is one of a person's, and no row of a report."""
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
 """Checks that say why a driver of another kind speaks up: the one that is meant for the GPU is kept from it."""
 
@@ -88,7 +83,8 @@ class PasteSummary:
 
     `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
     and not why; `unknown`: what to paste to know more; `surer`: its errors tell more than the causes that the checks
-    found, as those are symptoms or were only said.
+    found, as those are symptoms. `ask`: the command that prints the post as a question; empty where a cause is sure or
+    torch has a device.
     """
 
     kinds: dict[str, int]
@@ -100,6 +96,7 @@ class PasteSummary:
     symptoms: list[str]
     unknown: list[Untold]
     surer: bool
+    ask: str
 
 
 @dataclass(frozen=True)
@@ -112,16 +109,13 @@ class Paste:
     cut: bool
     habits: Habits
     lines: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def concerning(self, table: Iterable[KnownBad]) -> tuple[KnownBad, ...]:
         """Give the combinations that are known not to work and that it may be about."""
-        works = torch_works(self.facts) and self._tells_of_use()
-        return tuple(each for each in table if concerns(each, self.lines, works=works))
-
-    def _tells_of_use(self) -> bool:
-        """Say whether there is more than reports: commands that were typed, or sentences."""
         typed = any(kind in ("commands", "python") for kind, _ in self.report.kinds)
-        return typed or any(is_prose(line) and len(line.split()) >= SENTENCE for line in self.lines)
+        works = torch_works(self.facts) and typed  # a report alone does not tell what the GPU is used for
+        return tuple(each for each in table if concerns(each, self.lines, works=works))
 
     def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
@@ -129,7 +123,7 @@ class Paste:
         wrong = [
             same.id for each in findings if (same := _same(each, self.causes)) not in (None, _reason(each, self.causes))
         ]
-        told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings, self.facts)]
+        told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings)]
         meant = [cause for cause in told if not _is_symptom(cause, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
@@ -141,22 +135,23 @@ class Paste:
             symptoms=self._symptoms([cause for cause in told if _is_symptom(cause, self.facts)], findings),
             unknown=_unknown(self.facts, findings),
             surer=any(cause.level == "error" for cause in meant)
-            and all(
-                each.seen.startswith(SAID) or each.id in UNSURE or _says_nothing(each, told)
-                for each in findings
-                if each.id in causes
-            ),
+            and all(each.id in UNSURE or _says_nothing(each, told) for each in findings if each.id in causes),
+            ask="" if torch_works(self.facts) or _is_sure(causes, meant) else self._question(),
         )
+
+    def _question(self) -> str:
+        """Return the command that prints the post as a question to somebody."""
+        files = [word for name in self.names for word in ("--paste", name)]
+        return shlex.join(["xpusetup", "doctor", *files, "--prompt"])
 
     def _symptoms(self, causes: Iterable[Cause], findings: Iterable[Finding]) -> list[str]:
         """Give the lines that say that it fails and not why; none where a check says why, or a named program fails."""
         if any(each.level in ("fail", "crash") for each in findings):
             return []
-        refused = self.facts.torch is not None and self.facts.torch.report is not None
-        used = (lists_gpu(self.facts) and not refused) or shows_use(self.lines)
-        spoken = self.facts.said.get("fails", "it finds no device")
-        said = [spoken] if fails(self.facts) and not (used and not REFUSED.search(spoken)) else []
-        lines = [*(cause.text.strip()[:160] for cause in causes), *(each[:160] for each in said)]
+        asked = self.facts.torch is not None and self.facts.torch.report is not None
+        blind = fails(self.facts) and (asked or not lists_gpu(self.facts))
+        said = self.facts.refused or ("it finds no device" if blind else "")
+        lines = [*(cause.text.strip()[:160] for cause in causes), *([said[:160]] if said else [])]
         return list(dict.fromkeys(lines))[:3]
 
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -165,6 +160,12 @@ class Paste:
         reasons = [(each, _reason(each, told)) for each in findings]
         found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
         return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
+
+
+def _is_sure(found: Collection[str], errors: Iterable[Cause]) -> bool:
+    """Say whether a check saw a cause, or an error line has only one meaning."""
+    seen = any(name not in (*UNSURE, "torch.available") for name in found)
+    return seen or any(each.level == "error" and not each.likely for each in errors)
 
 
 def _says_nothing(finding: Finding, causes: Sequence[Cause]) -> bool:
@@ -212,21 +213,15 @@ def read_paste(names: Sequence[str]) -> Paste:
     data = [_read(name) for name in names]
     texts = [each.decode("utf-8", errors="replace") for each in data]
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD, sayings(), showings())
+    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD)
     causes = _causes(texts, facts)
-    if not report.kinds and not causes and not facts.shown:
+    if not report.kinds and not causes:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"
         raise UsageError(f"nothing in {', '.join(names)} is recognised", fix=fix)
     contained = facts.container is not None and facts.container.kind not in ("", "wsl2")
     lines = tuple(line for text in texts for line in text.splitlines())
-    works = torch_works(facts)
-    causes = tuple(
-        each for each in causes if not (works and (is_of_another(each.text) or is_expected(each.text, lines)))
-    )
-    causes = tuple(each for each in causes if not opened_by_another(each.id, each.text, lines))
-    causes = () if is_settled(lines) else causes
     cut = any(len(each) >= MOST_TEXT for each in data)
-    return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines)
+    return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines, tuple(names))
 
 
 def _is_symptom(cause: Cause, facts: Facts) -> bool:
@@ -237,14 +232,10 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
     return cause.id in AMBIGUOUS and not (wanted and facts.is_told(wanted))
 
 
-def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
+def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
     """Say whether a check knows better: of the same line it finds nothing amiss, or it has told the same and more."""
     amiss = {each.id for each in findings if each.level in ("fail", "warn")}
-    if any(cause.id in seen.same for name, seen in facts.shown.items() if name in amiss):
-        return True
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
-        return True
-    if cause.id == "va.init" and any(each.level == "fail" and each.id.startswith(OF_NODES) for each in findings):
         return True
     if cause.id in JUDGED and amiss & set(BARRED):
         return True
@@ -260,9 +251,7 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
-    causes = (each for each in found.describe(families=families).causes if not each.caused_by)
-    meant = (each for each in causes if not is_of_video(each.id, each.text))
-    return tuple(each for each in meant if each.id != "sys.no_command" or not LOOKING.search(each.text))
+    return tuple(each for each in found.describe(families=families).causes if not each.caused_by)
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:

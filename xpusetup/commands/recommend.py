@@ -35,7 +35,7 @@ INTEL = (
     "torch.is_xpu_build",
 )
 """Areas, and one check, that are about Intel GPUs alone."""
-OF_ANY = ("kmd.key", "kmd.other_kernel", "kmd.unknown_id", "perm.policy", "vm.passthrough", "sys.glibc")
+OF_ANY = ("sys.glibc",)
 """Checks of these areas that are about any accelerator."""
 
 

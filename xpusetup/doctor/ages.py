@@ -27,7 +27,7 @@ from xpusetup.machine.versions import (
     is_stock,
     level_zero_build,
 )
-from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
+from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -65,8 +65,7 @@ def check_legacy(question: Question) -> Answer | None:
     oldest = all(age(question, gpu) == "oldest" for gpu in old)
     alone = len(old) == len(intel_gpus(question)) and not _is_served(question, oldest=oldest)
     words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": BEIGNET if oldest else LEGACY_PACKAGES}
-    media = "media" in question.facts.said
-    matters = question.facts.is_told("torch") or (fails(question.facts) and not media)
+    matters = question.facts.is_told("torch") or fails(question.facts)
     return Answer("fail" if alone and matters else "info", named(question, old), words)
 
 
@@ -79,22 +78,13 @@ def all_old(question: Question) -> bool:
 def _is_served(question: Question, *, oldest: bool) -> bool:
     """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch.
 
-    `oldest`: they are of before Gen8, which no release of it has served; in Windows they have a driver of their own,
-    and where a program's lines show that none is installed that is the cause.
+    `oldest`: they are of before Gen8, which no release of it has served; in Windows they have a driver of their own.
     """
     build = driver_build(question.facts)
     system = question.facts.system
     served = not oldest and (package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD))
-    lacks = "umd.ze_intel_gpu" in question.facts.shown and build is None
-    served = served or (system is not None and "windows" in system.families) or _is_listed(question) or lacks
-    return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
-
-
-def _is_listed(question: Question) -> bool:
-    """Say whether OpenCL lists a GPU outside of a sandbox or container that was seen to have no driver in it."""
-    userland = question.facts.userland
-    shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
-    return "umd.ze_intel_gpu" in question.facts.shown and any(is_gpu_line(line) for line in shown)
+    served = served or (system is not None and "windows" in system.families)
+    return bool(served) and question.facts.torch is None
 
 
 def age(question: Question, gpu: Gpu) -> str:
@@ -302,8 +292,7 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
     ipex = distribution(question, IPEX)
     if torch is None or not is_xpu(question) or torch.version is None:
         return None
-    hangs = "hangs" in question.facts.said
-    if torch_works(question.facts) and not hangs:
+    if torch_works(question.facts):
         return None
     part: Part = "ipex" if ipex else "torch"
     version = ipex or (torch.version if torch.xpu else "")
@@ -313,8 +302,7 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
     name = "Intel's extension" if ipex else "torch"
     sure = is_sure(late) and (bool(ipex) or lists_gpu(question.facts)) and fails(question.facts)
     seen = tell(question, f"{name} {version}", late)
-    seen += ": without code for it all kernels are compiled at the first use, which looks like a hang" if hangs else ""
-    return Answer("fail" if sure or hangs else "warn", seen, {"python": torch.python})
+    return Answer("fail" if sure else "warn", seen, {"python": torch.python})
 
 
 LAST_WITH_THE_OLD = 31740

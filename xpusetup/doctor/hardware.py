@@ -146,7 +146,7 @@ def check_small_bar(question: Question) -> Answer | None:
         return None
     if not small:
         return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
-    refused = REFUSES_MEMORY in question.facts.said.get("fails", "")
+    refused = REFUSES_MEMORY in question.facts.refused
     ladder = question.facts.userland.level_zero if question.facts.userland else None
     starts = lists_all(question) and ladder is not None and not ladder.init
     blind = any(gpu.driver == "xe" for gpu in small) and not starts
@@ -363,7 +363,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     """
     userland = question.facts.userland
     shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
-    listed = any(is_gpu_line(line) for line in shown) or "drives" in question.facts.said
+    listed = any(is_gpu_line(line) for line in shown)
     own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
     if own or torch_works(question.facts) or not (gone or fails(question.facts)):
@@ -487,7 +487,7 @@ def check_driver_age(question: Question) -> Answer | None:
     seen = f"{said} on Linux {kernel.release}" if kernel else said
     release = numbers(kernel.release) if kernel else (0, 0)
     late = [level for first, last, level in AGES if release >= first and build <= last]
-    if late and REFUSES_MEMORY in question.facts.said.get("fails", ""):
+    if late and REFUSES_MEMORY in question.facts.refused:
         return Answer("fail", f"{seen}, which refuses memory")
     if check_stock(question) is not None:
         return Answer("info", seen) if kernel else None

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
-from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
-    from xpusetup.doctor.question import Question
-    from xpusetup.machine.facts import Facts, Shown
+    from xpusetup.machine.facts import Facts
 
 
 GPUS, DRIVER, NODES = "hardware.gpus", "hardware.driver", "hardware.nodes"
@@ -90,76 +86,9 @@ PROVEN = frozenset(
 """What is well where Level Zero lists a GPU: it got there through all of these."""
 
 
-WORDS = {
-    "user": "$USER",
-    "device": "Intel GPU",
-    "python": "python",
-    "container": "docker",
-    "torch": "torch",
-    "version": "",
-    "newer": "",
-    "asked": "xe.force_probe=ID i915.force_probe=!ID",
-    "mend": "",
-    "names": "",
-    "start": "docker run --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ...",
-}
-"""What stands in the gaps of a text where nothing but a sentence is known."""
-
-
-SAID = "as was said, not seen"
-
-
-def judge_said(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
-    """Give what people said in words of what a check looks at, where it saw nothing itself and torch has no device."""
-    sentence = facts.said.get(name)
-    if not sentence or torch_works(facts) or (answer is not None and answer.level in ("ok", "warn", "fail", "crash")):
-        return answer
-    return Answer("fail", f'{SAID}: "{sentence}"', {**WORDS, **(answer.words if answer else {})})
-
-
 def untold_parts(name: str, facts: Facts) -> tuple[str, ...]:
     """Give the parts of facts that a check wants and nobody told of."""
     return tuple(part for part in TELLS.get(name, ()) if not facts.is_told(part))
-
-
-def by_lines(name: str, question: Question) -> Answer | None:
-    """Answer a check of which only lines tell that programs wrote (data/shown.toml)."""
-    return judge_shown(name, question.facts, None)
-
-
-HIDES = re.compile(r"\b(?:ONEAPI_DEVICE_SELECTOR|ZE_AFFINITY_MASK|SYCL_DEVICE_(?:FILTER|ALLOWLIST))\b")
-"""Variables that leave devices out."""
-BESIDE = ("tool.contradicted", "hw.slowed")
-"""What only warns: a tool that errs while nothing is amiss with the GPU, and a GPU that works and is slow."""
-
-
-def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
-    """Give what programs' lines tell of what a check looks at, where it saw no failure itself."""
-    seen = facts.shown.get(name)
-    failed = answer is not None and answer.level in ("fail", "crash")
-    if seen is not None and seen.adds and (failed or not seen.firm):
-        return _add_to(answer, seen)
-    works = torch_works(facts) or lists_gpu(facts)
-    if seen is None or failed or (works and not seen.firm):
-        return answer
-    names = " ".join(dict.fromkeys(HIDES.findall(seen.line)))
-    words = {
-        **WORDS,
-        "names": names,
-        **(answer.words if answer else {}),
-        "means": seen.means.rstrip("."),
-        "mend": seen.mend,
-        **({"commands": "\n".join(seen.commands)} if seen.commands else {}),
-    }
-    return Answer("warn" if name in BESIDE else "fail", seen.line, words)
-
-
-def _add_to(answer: Answer | None, seen: Shown) -> Answer | None:
-    """Give a failure that a check saw itself with what lines tell of its reason, and what mends that."""
-    if answer is None or answer.level != "fail":
-        return answer
-    more = {"means": seen.means.rstrip("."), "mend": seen.mend, "commands": "\n".join(seen.commands)}
-    return replace(answer, words={**answer.words, **more})
 
 
 WHENCE = (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer, Question, distribution, intel_gpus, is_xpu, numbers, variable
 from xpusetup.machine.fit import mend_command
+from xpusetup.machine.pairs import takes
 from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -186,8 +187,6 @@ def wanted_packages(one: Conflict) -> str:
 RUNTIME = re.compile(r"intel-|onemkl-|dpcpp-|mkl$|tcmlib|umf|tbb|impi|oneccl|onecl")
 FIRST_WHEEL = (2, 5, 1)
 """The first release whose wheels are on PyTorch's own index for XPU."""
-FROZEN = (2, 10)
-"""The release of torch from which on torchaudio has numbers of its own."""
 FALLBACK = ("PYTORCH_ENABLE_XPU_FALLBACK", "PYTORCH_DEBUG_XPU_FALLBACK")
 ZERO_DEVICES = r"XPU device count is zero|Failed to initialize XPU devices"
 
@@ -269,18 +268,22 @@ def _lists_none(question: Question) -> bool:
 
 
 def check_companions(question: Question) -> Answer | None:
-    """Hold torchvision and torchaudio against torch: each belongs to one release and one build of it."""
+    """Hold torchvision and torchaudio against torch: the release that they take, and one build."""
     torch = question.facts.torch
     local = (torch.version or "").partition("+")[2] if torch else ""
     if torch is None or not is_xpu(question) or not numbers(torch.version or ""):
         return None
     there = {name: version for name in ("torchvision", "torchaudio") if (version := distribution(question, name))}
-    late = [f"{name} {each}" for name, each in there.items() if _is_of_another(name, each, torch.version or "")]
+    late = [
+        f"{name} {each}"
+        for name, each in there.items()
+        if _is_of_another(name, each, torch.version or "", torch.asked.get(name, ""))
+    ]
     other = [f"{name} {each}" for name, each in there.items() if _is_other_build(local, each.partition("+")[2])]
     if not late and not other:
         return Answer("ok", ", ".join(there)) if there else None
     error = torch.report.error if torch.report else ""
-    other_failure = "fails" in question.facts.said and not re.search(r"torchvision|torchaudio", error)
+    other_failure = bool(question.facts.refused) and not re.search(r"torchvision|torchaudio", error)
     asked = (torch.report is not None and not error) or other_failure
     seen = f"{', '.join(dict.fromkeys([*late, *other]))} beside torch {torch.version}"
     return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
@@ -300,18 +303,15 @@ def _night_of(version: str) -> date | None:
         return None
 
 
-def _is_of_another(name: str, version: str, whole: str) -> bool:
-    """Say whether a companion is of another release: torchvision's minor is 15 more, torchaudio's the same.
+def _is_of_another(name: str, version: str, torch: str, asked: str = "") -> bool:
+    """Say whether a companion is for another release of torch; `asked` is what its metadata requires.
 
     Of two nightlies the numbers tell nothing, since a repository counts on when it likes; their days do.
     """
-    one, other = map(_night_of, (version, whole))
+    one, other = map(_night_of, (version, torch))
     if one and other:
         return abs((one - other).days) > NIGHTS
-    torch = numbers(whole)
-    if name == "torchvision":
-        return torch[:1] == (2,) and numbers(version) != (0, torch[1] + 15)
-    return (2, 0) <= torch < FROZEN and numbers(version) != torch
+    return not takes(name, version, torch, asked)
 
 
 def _is_other_build(one: str, other: str) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
 from xpusetup.doctor import access, ages, combinations, extensions, hardware, pytorch, resources, toolkit, userland
-from xpusetup.doctor.known import by_lines, judge_said, judge_shown, judge_untold
+from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question, lists_all
 from xpusetup.machine.facts import Section
 
@@ -23,26 +22,13 @@ BUILD: tuple[Goal, ...] = ("build",)
 RUN: tuple[Goal, ...] = ("run",)
 
 
-def _by_lines(name: str) -> Check:
-    """Give a check that lines answer; they count only where nothing works, unless they say otherwise."""
-    return Check(name, partial(by_lines, name), ("torch", "userland"), RUN)
-
-
 CHECKS: tuple[Check, ...] = (
     Check("hw.intel_gpu_present", hardware.check_gpu_present, ("hardware", "container")),
     Check("hw.legacy_gpu", ages.check_legacy, ("hardware",), RUN),
     Check("hw.gpu_supported_by_driver", hardware.check_supported, ("hardware",)),
     Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
-    _by_lines("hw.bar_space"),
-    _by_lines("vm.passthrough"),
-    _by_lines("kmd.reserved"),
-    _by_lines("kmd.key"),
-    _by_lines("kmd.other_kernel"),
-    _by_lines("kmd.unknown_id"),
     Check("hw.small_bar", hardware.check_small_bar, ("hardware", "userland", "environment"), RUN),
-    _by_lines("hw.slowed"),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
-    _by_lines("fw.survivability"),
     Check("fw.guc_missing", hardware.check_firmware, ("hardware", "kernel", "container", "userland"), RUN),
     Check("fw.gpu_wedged", hardware.check_wedged, ("hardware", "kernel", "container", "userland"), RUN),
     Check("fw.gpu_hang", hardware.check_hang, ("hardware", "kernel", "container"), RUN),
@@ -56,7 +42,6 @@ CHECKS: tuple[Check, ...] = (
         RUN,
     ),
     Check("kmd.blacklisted", hardware.check_blacklist, ("hardware", "kernel", "container"), RUN),
-    _by_lines("kmd.virtual_functions"),
     Check("kmd.bound", hardware.check_bound, ("hardware", "container"), RUN),
     Check("kmd.xe_on_dg2_old_kernel", hardware.check_xe_on_alchemist, ("hardware", "kernel", "container"), RUN),
     Check(
@@ -65,20 +50,15 @@ CHECKS: tuple[Check, ...] = (
     Check("wsl.dxg", access.check_wsl, ("container",), RUN),
     Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
     Check("container.older_than_gpu", ages.check_image, ("hardware", "container", "userland", "torch"), RUN),
-    _by_lines("wsl.windows_too_old"),
-    _by_lines("win.driver"),
-    _by_lines("wsl.no_dri"),
     Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
     Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
     Check("perm.not_a_device", access.check_fake_node, ("hardware",), RUN),
     Check("perm.dri_nodes", access.check_render_node, ("hardware", "container")),
-    _by_lines("perm.policy"),
     Check("perm.container_gid", access.check_container_group, ("hardware", "container"), RUN),
     Check("perm.session", access.check_session, ("system", "hardware", "container"), RUN),
     Check("perm.render_group", access.check_render_group, ("system", "hardware", "container")),
     Check("perm.sysman_perfmon", access.check_free_memory, ("torch",), RUN),
     Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
-    _by_lines("umd.unregistered"),
     Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),
     Check("umd.older_than_gpu", ages.check_driver_for_gpu, ("userland", "hardware", "torch"), RUN),
@@ -91,13 +71,7 @@ CHECKS: tuple[Check, ...] = (
         ("hardware", "kernel", "system", "container", "userland", "toolkits", "torch", "environment"),
         RUN,
     ),
-    _by_lines("umd.gives_up"),
     Check("umd.not_listed", userland.check_every_gpu, ("hardware", "userland"), RUN),
-    _by_lines("umd.variable_needed"),
-    _by_lines("umd.opencl_elsewhere"),
-    _by_lines("umd.device_choice"),
-    _by_lines("umd.video"),
-    _by_lines("tool.contradicted"),
     Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),
@@ -152,20 +126,9 @@ CHECKS: tuple[Check, ...] = (
     Check("hpu.present", extensions.check_gaudi, ("hardware",)),
     Check("hpu.modules", extensions.check_gaudi_modules, ("hardware", "kernel", "gaudi"), RUN),
     Check("hpu.release", extensions.check_gaudi_release, ("hardware", "gaudi", "torch"), RUN),
-    _by_lines("hpu.container_runtime"),
-    _by_lines("hpu.busy"),
     Check("hpu.acquire", extensions.check_gaudi_free, ("hardware", "torch"), RUN),
     Check("hpu.lazy_mode", extensions.check_lazy_mode, ("hardware", "environment", "torch"), RUN),
     Check("hpu.torch_fork", extensions.check_gaudi_torch, ("torch",), RUN),
-    _by_lines("npu.busy"),
-    _by_lines("npu.release"),
-    _by_lines("vpu.driver"),
-    _by_lines("npu.access"),
-    _by_lines("npu.no_node"),
-    _by_lines("env.hidden_cards"),
-    _by_lines("env.elsewhere"),
-    _by_lines("env.other_python"),
-    _by_lines("env.code_device"),
     Check("npu.present", extensions.check_ascend, ("hardware",)),
     Check("npu.cann_env", extensions.check_cann, ("hardware", "ascend", "environment"), RUN),
     Check("npu.torch", extensions.check_npu_torch, ("torch",), RUN),
@@ -194,8 +157,8 @@ SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.availab
 """What only says that nothing works: whatever else fails comes before it."""
 OF_AN_AGE = ("hw.legacy_gpu",)
 """What is true of a GPU whatever else fails: with a driver of its time it works, so that another cause comes before."""
-DECIDED = ("sys.glibc", *(check.id for check in CHECKS if isinstance(check.ask, partial)))
-"""What a line that a program wrote proves: it comes before what follows from versions, or from what is not there."""
+DECIDED = ("sys.glibc",)
+"""What is proven by itself: it comes before what follows from versions, or from what is not there."""
 BAD = ("fail", "crash")
 WEIGHT = {"warn": 1, "fail": 2, "crash": 2}
 
@@ -263,8 +226,7 @@ def _ask(check: Check, question: Question) -> Answer | None:
     if question.goal not in check.goals:
         return None
     try:
-        answer = judge_untold(check.id, question.facts, check.ask(question), whole=lists_all(question))
-        return judge_said(check.id, question.facts, judge_shown(check.id, question.facts, answer))
+        return judge_untold(check.id, question.facts, check.ask(question), whole=lists_all(question))
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
         return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
 
@@ -288,6 +250,6 @@ def about_machine() -> tuple[str, ...]:
 
 
 def root_causes(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Give the ids of what fails by itself: first what a line proves, last what may follow from anything."""
+    """Give the ids of what fails by itself: first what is proven, last what may follow from anything."""
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return tuple(sorted(causes, key=lambda name: (name in SYMPTOMS, name in OF_AN_AGE, name not in DECIDED)))

@@ -144,7 +144,7 @@ def check_mixed(question: Question) -> Answer | None:
         return Answer("ok", "one of each")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
-    broken |= bool(halves) and (fails(question.facts) or "fails" in question.facts.said)  # listed, and nothing runs
+    broken |= bool(halves) and (fails(question.facts) or bool(question.facts.refused))  # listed, and nothing runs
     return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 
@@ -158,7 +158,7 @@ def _check_compiler(question: Question) -> Answer | None:
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):
         return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
-    amiss = fails(question.facts) or "fails" in question.facts.said
+    amiss = fails(question.facts) or bool(question.facts.refused)
     wrong = _lacks(question, COMPILERS) or older_compiler(question)
     if wrong and (amiss or not torch_works(question.facts)):
         return Answer("fail" if amiss else "warn", wrong)

@@ -78,14 +78,16 @@ def _refusals(profile: Profile, order: ImageOrder, about: Described, system: Ima
     if profile.installer is not None:
         yield f"{profile.installer.program} is for machines, and its maker has an image of the same release"
     elif order.origin == "source":
-        yield from _cannot_compile(profile, order, system)
+        yield from _cannot_compile(profile, system)
+        if profile.toolkit and profile.toolkit.kind == "wheels" and order.target == "devel":
+            yield f"{profile.toolkit.title} is made in the root of a build, and an image to compile in has none"
     elif profile.published is None:
         yield "no wheels of it were published"
     if profile.accelerator == "xpu":
         yield from _no_driver(order, about, system)
 
 
-def _cannot_compile(profile: Profile, order: ImageOrder, system: ImageSystem) -> Iterator[str]:
+def _cannot_compile(profile: Profile, system: ImageSystem) -> Iterator[str]:
     kit = profile.toolkit
     if not SpecifierSet(profile.gcc).contains(system.gcc):
         yield f"its gcc is {system.gcc}, and the release takes {profile.gcc}"
@@ -96,10 +98,7 @@ def _cannot_compile(profile: Profile, order: ImageOrder, system: ImageSystem) ->
         return
     if kit.kind == "oneapi" and not SpecifierSet(system.toolkits).contains(kit.preferred):
         yield f"{kit.title} is older than it; known to serve it is {system.toolkits}"
-    if kit.kind == "wheels":
-        if order.target == "devel":
-            yield f"{kit.title} is made in the root of a build, and an image to compile in has none"
-    elif not kit.packages.names(system.manager, (system.id,)):
+    if kit.kind != "wheels" and not kit.packages.names(system.manager, (system.id,)):
         yield f"no {system.manager} packages are known of {kit.title}"
 
 

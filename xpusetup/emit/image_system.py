@@ -245,8 +245,9 @@ def make_sides(inside: Inside, profile: Profile, *, line: Line | None, compiles:
     """Give what root installs. `line`: the GPU that the image is for; without it, no driver."""
     goal: Goal = "build" if compiles else "run"
     bare = bare_facts(inside.system, inside.python)
-    made = profile.toolkit is not None and profile.toolkit.kind == "wheels"  # by a step; ocloc is a package all the same
-    build = _setup(bare, inside, replace(profile, toolkit=None) if made else profile, goal)
+    kit = profile.toolkit
+    of_packages = replace(profile, toolkit=None) if kit and kit.kind == "wheels" else profile  # a step makes that one
+    build = _setup(bare, inside, of_packages, goal)
     shown = [_gpu(line, inside.known)] if line is not None else []
     run = _setup(replace(bare, hardware=Hardware(gpus=shown)), inside, profile, "run")
     of_toolchain = [step for step in build if step.id == "setup.toolchain"]

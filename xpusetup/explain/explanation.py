@@ -12,11 +12,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.already import leave_out_set
 from xpusetup.explain.ending import find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
-from xpusetup.explain.going import Course
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
@@ -84,7 +82,7 @@ class ExplainedLog:
 
     `beside`: other lines near by that complain, where the first cause is not sure or none is known; `ended`: the line
     by which the last command went well, null where none says so; `went_on`: what would be a likely cause, had the log
-    not gone on after it to an end that tells of no failure; `first_error_over`: it did so after the first error.
+    not gone on after it to an end that tells of no failure.
     """
 
     causes: list[Cause]
@@ -99,7 +97,6 @@ class ExplainedLog:
     beside: list[LogLine]
     ended: LogLine | None
     went_on: list[Cause]
-    first_error_over: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +112,6 @@ class Explanation:
     complaints: tuple[tuple[int, str], ...] = ()
     ended: Ending | None = None
     went_on: tuple[Match, ...] = ()
-    over: bool = False
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -131,7 +127,7 @@ class Explanation:
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
         systems = find_systems([*(cause.text for cause in self.causes), *around], self.log.whole, families)
-        causes = [self._without_done(describe_cause(each, self._above(each), build, systems)) for each in self.causes]
+        causes = [describe_cause(each, self._above(each), build, systems) for each in self.causes]
         if causes and self._is_unexplained(self.causes[0]):
             causes[0] = replace(causes[0], likely=True)
         return ExplainedLog(
@@ -147,12 +143,7 @@ class Explanation:
             beside=[] if causes and not causes[0].likely else self._beside(),
             went_on=[describe_cause(match, None, build, systems) for match in self.went_on],
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
-            first_error_over=self.over,
         )
-
-    def _without_done(self, cause: Cause) -> Cause:
-        """Give a cause without the commands that the log shows done before it."""
-        return replace(cause, commands=leave_out_set(cause.commands, self.log, cause.line))
 
     def _is_unexplained(self, match: Match) -> bool:
         """Say whether the log's first error stands before a failure, in other words than those that are known."""
@@ -224,17 +215,13 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
-    stated = {name: match for name, match in seen.matches.items() if _may_matter(match)}
     endings = [] if failed else forgive_all(seen, log, signatures, good)
     quiet = find_quiet(log)
     first = find_first(seen)
     _decide(seen, log)
     ranked = tuple(_marked_late(rank(seen), seen, log))
-    course = Course(log, seen.over)
-    went_on = tuple(match for match in ranked if not failed and _went_on(match, quiet, course))
+    went_on = tuple(match for match in ranked if not failed and _went_on(match, quiet))
     causes = tuple(match for match in ranked if match not in went_on)
-    went_on = went_on or _still_so(stated, seen, log)
-    over = bool(first and not causes and not failed) and _goes_on(seen, course)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
     return Explanation(
@@ -245,33 +232,9 @@ def explain(
         tail=seen.tail,
         log=log,
         went_on=() if causes else went_on,
-        over=over,
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
-
-
-def _may_matter(match: Match) -> bool:
-    """Say whether a line tells of how what was installed is, and of nothing that failed."""
-    return match.signature.state and match.signature.phase == "install"
-
-
-def _still_so(stated: Mapping[str, Match], seen: ScanResult, log: Lines) -> tuple[Match, ...]:
-    """Give what was only told of how something is, where all else went well: it may matter later."""
-    seen.matches.update(stated)
-    _decide(seen, log)
-    return tuple(seen.matches[name] for name in stated if name in seen.matches)
-
-
-def _goes_on(seen: ScanResult, course: Course) -> bool:
-    """Say whether a log went on after each line that tells of an error, or after those that may where none does."""
-    first = find_first(seen)
-    if first is None or not _all_known(seen) or len(seen.errors) > HINTED:
-        return False
-    sure = {number for number in seen.errors if number not in seen.over}
-    if first.sure:
-        sure.add(first.line)
-    return all(course.goes_on(line, sure=line in sure) for line in sorted({first.line, *sure}))
 
 
 def forgive_all(
@@ -338,13 +301,9 @@ def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Itera
         yield replace(match, late=bool(at and 0 < first < commands[at - 1]))
 
 
-def _went_on(match: Match, quiet: Callable[[int, str], bool], course: Course) -> bool:
-    """Say whether a log went on after a failure, so that it ended nothing; of a sure one more is asked for."""
-    if match.signature.state:
-        return False
-    if not _is_sure(match) and quiet(match.line, match.signature.level):
-        return True
-    return not match.signature.abort and course.goes_on(match.line, sure=True)
+def _went_on(match: Match, quiet: Callable[[int, str], bool]) -> bool:
+    """Say whether a log went on after a failure that is not sure, so that it ended nothing."""
+    return not match.signature.state and not _is_sure(match) and quiet(match.line, match.signature.level)
 
 
 def _is_sure(match: Match) -> bool:
@@ -385,7 +344,7 @@ def _is_kept(match: Match) -> bool:
     """Say whether it stays whatever goes well after it, which lacks what was asked for."""
     if match.level == "warning" and match.signature.abort:
         return True
-    return match.signature.state and not _may_matter(match)
+    return match.signature.state
 
 
 def _is_forgiven(match: Match, ending: Ending) -> bool:

@@ -15,11 +15,10 @@ import ahocorasick
 from xpusetup.base.values import Limits, Strict
 from xpusetup.config.load import parse_data
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
-from xpusetup.explain.gone import Came, Gone, refine_came, refine_gone
 from xpusetup.explain.parts import Kind, Part, refine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.explain.blocks import Block
 
@@ -91,12 +90,9 @@ class Signature(Strict):
     never: str = ""
     unless: str = ""
     follows: list[str] = field(default_factory=list)
-    cleared: list[str] = field(default_factory=list)
     on: dict[System, Advice] = field(default_factory=dict)
     when: list[Refinement] = field(default_factory=list)
     parts: list[Kind] = field(default_factory=list)
-    told_first: list[str] = field(default_factory=list)
-    told_by: list[str] = field(default_factory=list)
     source: str
     confidence: Certainty
     example: str
@@ -109,10 +105,7 @@ class Signature(Strict):
 @dataclass(frozen=True, kw_only=True)
 class _SignatureFile(Strict):
     results: Results = field(default_factory=dict)
-    shared: dict[str, list[Refinement]] = field(default_factory=dict)
     part: list[Part] = field(default_factory=list)
-    gone: list[Gone] = field(default_factory=list)
-    came: list[Came] = field(default_factory=list)
     signature: list[Signature]
 
     def __post_init__(self) -> None:
@@ -126,12 +119,10 @@ class _SignatureFile(Strict):
         self._check_names()
 
     def _check_names(self) -> None:
-        """Refuse a name that stands twice, and one in `follows`, `told_first` or `told_by` that nothing has."""
+        """Refuse a name that stands twice, and one in `follows` that nothing has."""
         names = [signature.id for signature in self.signature]
         twice = {name for name in names if names.count(name) > 1}
         unknown = {name for signature in self.signature for name in signature.follows} - set(names)
-        told = {name for known in self.signature for name in (*known.told_first, *known.told_by)}
-        unknown |= told - set(self.shared)
         if twice or unknown:
             raise ValueError(f"names that stand twice: {sorted(twice)}; that nothing has: {sorted(unknown)}")
 
@@ -139,32 +130,15 @@ class _SignatureFile(Strict):
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """Read data/signatures. Raises UsageError on anything that it does not know."""
     known = parse_data(text, _SignatureFile, "data/signatures")
-    kinds = {kind for each in known.signature for kind in each.parts}
-    parts = {kind: list(_by_part(known.part, kind)) for kind in kinds}
-    parts["gone"] = [Refinement(**told) for each in known.gone for told in refine_gone(each)]
-    parts["gone"] += [Refinement(**refine_came(each)) for each in known.came]
-    return tuple(_with_shared(_with_results(each, known.results), parts, known.shared) for each in known.signature)
+    return tuple(_with_parts(_with_results(each, known.results), known.part) for each in known.signature)
 
 
-def _by_part(parts: Sequence[Part], kind: Kind) -> Iterator[Refinement]:
-    """Give what each part says of a failure that names this kind; what they are made of was checked before."""
-    yield from (Refinement(**told) for part in parts if (told := refine(part, kind)))
-
-
-def _with_shared(
-    signature: Signature, parts: Mapping[Kind, list[Refinement]], shared: Mapping[str, list[Refinement]]
-) -> Signature:
-    """Let a failure be told by refinements that it shares with others: before its own, or after them.
-
-    What a release took out comes first, and what parts say between its own and those of `told_by`.
-    """
-    if not (signature.told_first or signature.told_by or signature.parts):
+def _with_parts(signature: Signature, parts: Sequence[Part]) -> Signature:
+    """Let what is known of parts refine a failure that names one, after its own refinements."""
+    if not signature.parts:
         return signature
-    first = [each for name in signature.told_first for each in shared[name]]
-    first += parts["gone"] if "gone" in signature.parts else []
-    after = [each for kind in signature.parts if kind != "gone" for each in parts[kind]]
-    after += [each for name in signature.told_by for each in shared[name]]
-    return replace(signature, when=[*first, *signature.when, *after])
+    told = (refine(part, kind) for kind in signature.parts for part in parts)
+    return replace(signature, when=[*signature.when, *(Refinement(**each) for each in told if each)])
 
 
 def _with_results(signature: Signature, results: Results) -> Signature:
@@ -268,6 +242,7 @@ GENERAL = (
     ),
     *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error", ",error,", "unbound variable"),
     *("parameter not set", "parameter null or not set", "[mpiexec@", "[proxy:"),
+    *("\ne: ", "exit_status", "process exited, code=", "returned non-zero"),
     *("unrecog|option", "unknown |option", "nvalid|option", "llegal|option", "unrecog|argument"),
 )
 """Words of any error at all."""
@@ -305,7 +280,7 @@ SOFT = (
         "not usable",
     ),
     *("shutdown signal", "not authorized", "unknown runtime", "undefined ", "not |can't", "out of memory"),
-    *("rror", "not available"),
+    *("rror", "not available", "can't ", "times out", "unreachable", "corrupt", "unresolved", "unhealthy"),
 )
 """Words that may tell of one where nothing plainer is said."""
 
@@ -331,8 +306,6 @@ ANY = -1
 """Stands for any error among the numbers of signatures."""
 PERHAPS = -2
 """Stands for what may be one."""
-CLEARED = -3
-"""This less a signature's number stands for words after which its failure is none: another try went well."""
 
 NAMES = "rror"
 SAID = {":", "(", " ", "]", "_", "*", "|", "!", ".", ",", "[", '"', "\r", "\n", ""}
@@ -419,7 +392,6 @@ def make_finder(signatures: Sequence[Signature]) -> Finder:
     for number, signature in enumerate(signatures):
         cmake = CMAKE if signature.phase in CMAKE_PHASES else ()
         _add(words, (*signature.words, *cmake), number)
-        _add(words, signature.cleared, CLEARED - number)
     _add(words, (*GENERAL, *GENERAL_LOCAL), ANY)
     _add(words, SOFT, PERHAPS)
     return Finder(words)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import make_blocks, strip_codes
 from xpusetup.explain.evidence import Decided, Kept, Lines
-from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder, make_regex
+from xpusetup.explain.finder import ANY, PERHAPS, Finder, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
@@ -249,14 +249,12 @@ def _try_line(
     if vain >= ALIKE or (seen.good and seen.good.holds(place.line)):
         return
     for index in numbers:
-        if index <= CLEARED:
-            seen.matches.pop(signatures[CLEARED - index].id, None)
-        elif index in {ANY, PERHAPS}:
+        if index in {ANY, PERHAPS}:
             vain = -1 if (index == ANY or ANY not in numbers) and _note_error(place.window, seen, done) else vain
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
             vain = -1
-            if match.level not in SOFT_LEVELS and not match.signature.cleared:
+            if match.level not in SOFT_LEVELS:
                 done.add(index)
     if len(seen.vain) < COUNTED:
         seen.vain[alike] = vain + 1

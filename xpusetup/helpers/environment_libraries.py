@@ -56,6 +56,10 @@ class Prover:
         self.runs: list[Process] = []
         self.judged: set[str] = set()
         self.found: list[Conflict] = []
+        self.named: dict[str, list[Library]] = {}
+        self.needs: dict[str, set[str]] = {}
+        self.variants: dict[str, set[str]] = {}
+        self._sort()
         # What every process of this environment holds: the program, and torch where there is one.
         if environment.program is not None:
             self.base.start(environment.program)
@@ -65,11 +69,18 @@ class Prover:
             self._open(self.base, library.path, shared="global_deps" in library.path)
         self.runs.append(self.base)
 
+    def _sort(self) -> None:
+        """Sort the environment's libraries once: by SONAME and stem, what each owner's need, variants of modules."""
+        for one in self.environment.libraries:
+            for name in {one.soname, stem_of(one.soname)} - {""}:
+                self.named.setdefault(name, []).append(one)
+            self.needs.setdefault(self.environment.listed.get(one.path, ""), set()).update(one.needed)
+            self.variants.setdefault(module_stem(one.path), set()).add(one.path)
+
     def prove(self) -> list[Conflict]:
         """Give all conflicts, each once."""
         for library in self.environment.libraries:
-            loaded = (one.library.identity == library.identity for one in self.base.order)
-            if self.base.named(library.path) is None and not any(loaded):
+            if self.base.named(library.path) is None and not self.base.holds(library):
                 run = self.base.fork()
                 self._open(run, library.path)
                 self.runs.append(run)
@@ -99,8 +110,7 @@ class Prover:
             new = [one for one in scope if one.library.identity not in self.judged]
             self.judged |= {one.library.identity for one in new}
             return new
-        there = {one.library.identity for one in self.base.order}
-        return [one for one in scope if one.library.identity not in there]
+        return [one for one in scope if not self.base.holds(one.library)]
 
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         for conflict in judge_versions(process, new):
@@ -110,7 +120,7 @@ class Prover:
 
     def _others(self, name: str) -> list[Library]:
         """Give the files that may stand for a SONAME or a stem: the environment's own, and those that are found."""
-        own = [each for each in self.environment.libraries if name and name in (each.soname, stem_of(each.soname))]
+        own = self.named.get(name, [])
         paths = [f"{folder}/{name}" for folder in (*self.places.variable, f"{self.environment.prefix}/lib")]
         paths += self.places.cache.get(name, ())
         there = (self.disk.look(path) for path in paths if ".so" in name)
@@ -143,15 +153,12 @@ class Prover:
     def _is_served(self, path: str, lacking: set[str]) -> bool:
         """Say whether another variant of a module lacks nothing, as of mpi4py's for each MPI: one is enough."""
         stem = module_stem(path)
-        others = {each.path for each in self.environment.libraries if module_stem(each.path) == stem} - {path}
-        return bool(stem and others - lacking)
+        return bool(stem and self.variants.get(stem, set()) - {path} - lacking)
 
     def _has_variant(self, conflict: Conflict) -> bool:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
-        owner = self.environment.listed.get(conflict.library)
-        first = self.disk.look(conflict.first)
-        same = (each for each in self.environment.libraries if self.environment.listed.get(each.path) == owner)
-        return owner is not None and first is not None and any(first.soname in each.needed for each in same)
+        owner, first = self.environment.listed.get(conflict.library, ""), self.disk.look(conflict.first)
+        return bool(owner) and first is not None and first.soname in self.needs.get(owner, ())
 
 
 def module_stem(path: str) -> str:

@@ -92,12 +92,13 @@ class Torch(Table):
     """The torch of an environment, read from its files; nothing is imported for that.
 
     `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
-    `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
-    and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
-    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts`
-    what cannot work together, `misfits` what is compiled against another torch. `glibcxx` is the highest version in
-    the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30.
-    `replaced` is the build for XPU that was there before, where an installer was seen to take it away.
+    `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version, `asked`
+    what torchvision and torchaudio require of torch, by their metadata. `xpu` and `cuda` are those of torch/version.py:
+    the toolkit's version, empty for none. `sycl` are the sonames of libsycl that torch asks for, `libraries` {soname:
+    path} the watched ones that the environment itself holds, `conflicts` what cannot work together, `misfits` what is
+    compiled against another torch. `glibcxx` is the highest version in the environment's own libstdc++,
+    `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30. `replaced` is the build for XPU that was there
+    before, where an installer was seen to take it away.
     """
 
     python: str
@@ -106,6 +107,7 @@ class Torch(Table):
     distributions: dict[str, str] = field(default_factory=dict)
     doubled: list[str] = field(default_factory=list)
     requires: list[str] = field(default_factory=list)
+    asked: dict[str, str] = field(default_factory=dict)
     entry_points: list[EntryPoint] = field(default_factory=list)
     version: str | None = None
     xpu: str | None = None

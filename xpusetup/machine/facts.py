@@ -327,30 +327,14 @@ SEEN_ELSEWHERE = "?"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Shown(Table):
-    """What lines that programs wrote tell of one check: the line, what it means, and what mends it.
-
-    `same` are entries of explain's catalogue that say no more; `firm`: it counts where torch has a device too; `adds`:
-    it is no proof by itself and says more of what the check saw, and `commands` mend that in place of the check's own.
-    """
-
-    line: str
-    means: str = ""
-    mend: str = ""
-    same: list[str] = field(default_factory=list)
-    firm: bool = False
-    adds: bool = False
-    commands: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Facts(Table):
     """A machine. `notes` says why something was not seen: {section or section.part: reason}.
 
-    `program` is the version that looked, with its commit; empty in what older ones saved. `said` is what people told
-    in words {check, or "fails": the sentence}: it was not seen. `shown` is what lines of programs show {check: what}.
+    `program` is the version that looked, with its commit; empty in what older ones saved. `refused`: the line of what
+    was pasted by which a program says that the driver refused it, or with which it ended.
     """
 
+    UNSAID = ("refused",)
     schema_: Literal[1] = 1
     taken: str
     program: str = ""
@@ -371,8 +355,7 @@ class Facts(Table):
     ascend: Ascend | None = None
     environment: dict[str, str] | None = None
     notes: dict[str, str] = field(default_factory=dict)
-    said: dict[str, str] = field(default_factory=dict)
-    shown: dict[str, Shown] = field(default_factory=dict)
+    refused: str = ""
 
     @property
     def in_wsl(self) -> bool:

@@ -12,6 +12,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.model import Misfit
+from xpusetup.machine.pairs import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -467,9 +468,13 @@ def _instead(wheel: InspectedFit, target: Target) -> str | None:
 
 
 def instead_of(name: str, version: str, torch: str, known: Mapping[str, str]) -> str:
-    """Give the requirement of the version that belongs to a torch, of the same build as that; empty: not known."""
-    belongs = known.get(re.sub(r"[-_.]+", "-", name).lower(), "").partition("+")[0]
-    local = torch.partition("+")[2]
-    if not belongs or version == f"{belongs}{f'+{local}' if local else ''}":
+    """Give the requirement of the version that belongs to a torch, of the same build as that; empty: not known.
+
+    Companions are published for each build of torch; what has no build, as triton-xpu, is for that of the profile.
+    """
+    name = re.sub(r"[-_.]+", "-", name).lower()
+    belongs, local = known.get(name, "").partition("+")[0], torch.partition("+")[2]
+    if not belongs or (name not in OPEN and local != known.get("torch", "").partition("+")[2]):
         return ""
-    return f"{name}=={belongs}{f'+{local}' if local else ''}"
+    wanted = f"{belongs}+{local}" if local and name in OPEN else belongs
+    return "" if version == wanted else f"{name}=={wanted}"

@@ -42,10 +42,10 @@ class When(Strict):
     is a part of the kernel's whole name, `messages` a pattern for a line of what it says, `bundle` says whether the
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     `stock`: whether the driver is that of Ubuntu 24.04's own archive.
-    `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
-    `failure` is a pattern for the line that says so; that clinfo lists no GPU is one too. `hangs`: it was said that
-    what runs on it hangs. `other` is a pattern for names of kernels that have what is lacking from elsewhere; with it
-    a kernel whose GPU driver DKMS builds does not count either.
+    `fails`: it was seen that the GPU does not work; for versions that a distribution may have mended.
+    `failure` is a pattern for the line that says so; that clinfo lists no GPU is one too. `other` is a pattern for
+    names of kernels that have what is lacking from elsewhere; with it a kernel whose GPU driver DKMS builds does not
+    count either.
     """
 
     families: list[Name] = field(default_factory=list)
@@ -69,7 +69,6 @@ class When(Strict):
     stock: bool | None = None
     fails: bool = False
     failure: Text | None = None
-    hangs: bool = False
     other: Text | None = None
 
 
@@ -161,7 +160,6 @@ class Situation:
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
             and (not when.fails or fails(self.facts))
             and (when.failure is None or self._fails_so(when.failure))
-            and (not when.hangs or "hangs" in self.facts.said)
             and (when.other is None or not self._has_other(when.other, kernel))
         )
 
@@ -169,7 +167,7 @@ class Situation:
         """Say whether a line tells of such a failure, or clinfo lists no GPU."""
         shown = self.facts.userland.clinfo if self.facts.userland else None
         blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(self.facts)
-        return blank or re.search(form, self.facts.said.get("fails", "")) is not None
+        return blank or re.search(form, self.facts.refused) is not None
 
     def _has_other(self, form: str, kernel: str) -> bool:
         """Say whether the driver of the GPU is not that of the kernel's own release."""
@@ -242,22 +240,11 @@ def find_said(table: Iterable[KnownBad], lines: Sequence[str]) -> list[KnownBad]
     return [each for each in table if any(re.search(said, line) for said in each.says for line in lines)]
 
 
-SOLVED = re.compile(
-    r"(?i)\b(?:all|now|is|are|since|got|been|be|was|were)? ?(?:solved|resolved|worked around|mended|fixed)\b"
-    r"|\bwork-?arounds?\b|\bno longer an? (?:issue|problem)\b|(?:->|→|=>) (?:we|I|so|use|keep|pass)\b"
-)
-NOT_SOLVED = re.compile(
-    r"(?i)\b(?:not|un|never|isn't|wasn't|aren't|how|can|could|please|any|to) ?(?:it |this |yet |be )*"
-    r"(?:solved?|resolved?|fix(?:ed)?|mended|work-?arounds?)\b|\bunresolved\b"
-)
 ASSIGNED = re.compile(r"\b[A-Z][A-Za-z_]{6,}=\w+")
 
 
 def concerns(each: KnownBad, lines: Sequence[str], *, works: bool) -> bool:
-    """Say whether a post may be about an entry: it has not what helps, and where its GPU works it speaks of it.
-
-    What is told as solved, in its line or by the heading above it, is not spoken of.
-    """
+    """Say whether a post may be about an entry: it has not what helps, and where its GPU works it speaks of it."""
     helps = {f"{name}={value}" for name, value in (each.when.unless if each.when else {}).items()}
     helps |= set(ASSIGNED.findall(each.workaround))
     text = "\n".join(lines)
@@ -266,13 +253,7 @@ def concerns(each: KnownBad, lines: Sequence[str], *, works: bool) -> bool:
     if each.stops or not each.about or not works:
         return True
     forms = [re.compile(form, re.IGNORECASE) for form in each.about]
-    heading = False
-    for line in lines:
-        solved = bool(SOLVED.search(line)) and not NOT_SOLVED.search(line)
-        heading = solved if line.rstrip(" *_#").endswith(":") else heading
-        if is_told(line) and any(form.search(line) for form in forms) and not solved and not heading:
-            return True
-    return False
+    return any(is_told(line) and any(form.search(line) for form in forms) for line in lines)
 
 
 LISTS = re.compile(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import read_as
 from xpusetup.machine.environments import EntryPoint, ImportReport, Torch
+from xpusetup.machine.pairs import OPEN
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
@@ -73,6 +74,7 @@ GROUP = "torch.backends"
 NAMED = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+.*)?\.(?:dist|egg)-info$")
 LIBRARIES = re.compile(r"lib(sycl|ur_loader|ur_adapter_level_zero|umf|tcm|mkl_core|ccl|pti_view|OpenCL)\.so[.\d]*")
 PIN = re.compile(r"^Requires-Dist: ([A-Za-z0-9._-]+)\s*\(?==\s*([^\s;)]+)", re.MULTILINE)
+OF_TORCH = re.compile(r"^Requires-Dist: torch\s*\(?([<>=!~][^;)\n]*)", re.MULTILINE)
 SYCL = re.compile(rb"libsycl\.so\.\d+")
 GLIBCXX = re.compile(rb"GLIBCXX_3\.4\.(\d+)\0")
 
@@ -121,6 +123,7 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
         distributions=versions,
         doubled=doubled,
         requires=_requires(kept),
+        asked=_asked(kept),
         entry_points=entries,
         version=said.get("__version__"),
         xpu=said.get("xpu", "") if said else None,
@@ -172,6 +175,17 @@ def _requires(kept: list[tuple[Path, str]]) -> list[str]:
             found = PIN.findall(files.read_text(place / entry / "METADATA") or "")
             return sorted(f"{name.lower()}=={version}" for name, version in found)
     return []
+
+
+def _asked(kept: list[tuple[Path, str]]) -> dict[str, str]:
+    """Give what the companions of torch require of it."""
+    found: dict[str, str] = {}
+    for place, entry in kept:
+        named = NAMED.match(entry)
+        name = _canonical(named["name"]) if named else ""
+        if name in OPEN and (told := OF_TORCH.search(files.read_text(place / entry / "METADATA") or "")):
+            found.setdefault(name, told[1].strip())
+    return found
 
 
 def _libraries(prefix: Path) -> dict[str, str]:

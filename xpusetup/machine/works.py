@@ -23,14 +23,14 @@ def torch_works(facts: Facts) -> bool:
 
 
 def fails(facts: Facts) -> bool:
-    """Say whether it was seen or said that the GPU does not work here."""
+    """Say whether it was seen that the GPU does not work here."""
     ladder = facts.userland.level_zero if facts.userland else None
     seen = facts.torch.report if facts.torch else None
     without = ladder is not None and not lists_gpu(facts)
     refused = seen is not None and (seen.available is False or bool(seen.error))
     shown = facts.userland.clinfo if facts.userland else None
     blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(facts)
-    return not torch_works(facts) and (without or refused or blank or "fails" in facts.said)
+    return not torch_works(facts) and (without or refused or blank or bool(facts.refused))
 
 
 def is_gpu_line(line: str) -> bool:

@@ -58,7 +58,6 @@ STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
 MOST_HELD = 4000
 """As many characters of a command on several lines are read."""
 SET = re.compile(r"(?:^|\s)([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S+)")
-INSTALLS = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba) install\b(?P<rest>.*)")
 
 
 def _pipe(command: str) -> list[list[str]]:
@@ -149,15 +148,6 @@ def whole_commands(text: Iterable[str]) -> Iterator[str]:
 def variables_of(command: str) -> dict[str, str]:
     """Give the variables that a command sets for itself or for the container that it starts."""
     return {name: value.strip("\"'") for name, value in SET.findall(command)}
-
-
-def installs_torch(command: str) -> str:
-    """Say which torch a command installs: "xpu", "other" (for CUDA or the CPU), or "" for none."""
-    found = INSTALLS.search(command)
-    named = found and re.search(r"(?<!\S)(?:py)?torch(?:[=<>~!]=?\S*)?(?!\S)", found["rest"])
-    if not found or not named:
-        return ""
-    return "xpu" if re.search(r"xpu|nightly|-r\s|--find-links|\.whl", found["rest"]) else "other"
 
 
 def handed_over(command: str) -> tuple[str, ...] | None:

@@ -10,29 +10,18 @@ from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES
-from xpusetup.paste.beside import another_makers_node, cards_in_use, outdone
-from xpusetup.paste.choice import no_driver_listed, weaker_left
-from xpusetup.paste.expected import is_settled
 from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.kernel import kernel_in_words
 from xpusetup.paste.lines import CONTAINER
-from xpusetup.paste.media import about_media, listed_by_host
-from xpusetup.paste.others import gaudi_of, gaudi_of_two_releases, linuxserver_image
-from xpusetup.paste.prose import take_words, what_is_said
+from xpusetup.paste.others import gaudi_of, linuxserver_image
 from xpusetup.paste.reader import read_pasted
-from xpusetup.paste.runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
-from xpusetup.paste.shown import take_failure, what_is_shown
 from xpusetup.paste.system import system_of, take_collected
-from xpusetup.paste.versions import driver_that_worked, loader_after, loader_before
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from xpusetup.machine.facts import Shown
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.paste.lines import Pasted
-    from xpusetup.paste.prose import Saying
-    from xpusetup.paste.shown import Showing
 
 
 PARTS: dict[str, str] = {
@@ -116,8 +105,6 @@ def facts_from_paste(
     taken: str,
     table: GpuTable,
     watched: Collection[str],
-    sayings: Collection[Saying],
-    showings: Collection[Showing] = (),
 ) -> tuple[Facts, PasteReport]:
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
@@ -125,13 +112,6 @@ def facts_from_paste(
     if not got.kernel and (kernel := kernel_in_words(got.everything)):
         got.kernel = kernel
         got.told.update(("system", "kernel"))
-    take_words(got, what_is_said(got.prose, sayings))
-    if is_settled(got.everything):
-        got.said.pop("fails", None)
-    shown = _shown(got, showings)
-    _leave_tools_out(got, shown)
-    take_failure(got)
-    got.said |= {name: line for name, line in _beside(got).items() if line}
     sections = {
         "system": system_of(got),
         "hardware": hardware_of(got, table),
@@ -146,44 +126,20 @@ def facts_from_paste(
     notes = {part: NOT_TOLD for part in PARTS if part not in told}
     if "hardware.gpus" in told and got.displays == "vga" and all(gpu.vendor != "8086" for gpu in got.gpus):
         notes["hardware.gpus"] = VGA_ALONE
-    facts = read_as(Facts, {"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said, "shown": shown})
+    facts = read_as(Facts, {"schema": 1, "taken": taken, **sections, "notes": notes, "refused": _refused(got)})
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
 
 
-TOOLS = re.compile(r"(?i)\b(nvtop|btop|intel_gpu_top|xpu-?smi|xpumcli|mission center|resources)\b")
+REFUSED = re.compile(
+    r"\b0xC0000005\b|\bSegmentation fault\b|\bLLVM ERROR\b|\bAborted \(core dumped\)"
+    r"|\b(?:ZE|UR|PI)_(?:RESULT_)?ERROR_(?!UNSUPPORTED_FEATURE)\w+|\bNative API failed\b"
+)
 
 
-def _leave_tools_out(got: Pasted, shown: dict[str, Shown]) -> None:
-    """Drop a sentence that something fails, where it is about a tool that errs while the GPU is well."""
-    tool, spoken = shown.get("tool.contradicted"), got.said.get("fails", "")
-    if tool and any(name.lower() in tool.means.lower() for name in TOOLS.findall(spoken)):
-        del got.said["fails"]
-
-
-def _beside(got: Pasted) -> dict[str, str]:
-    """Give what is no check's: that it is about video alone, and that the host's kernel drives the GPU."""
-    return {"media": about_media(got.everything), "drives": listed_by_host(got.hosts)}
-
-
-def _shown(got: Pasted, showings: Collection[Showing]) -> dict[str, Shown]:
-    """Give what lines tell together, by check; what is compared later says more than what is looked up."""
-    return {
-        **found_elsewhere(got.everything),
-        **compare_runs(got.everything),
-        **built_elsewhere(got.everything, got.kernel),
-        **hidden_cards(got.everything),
-        **cards_in_use(got.everything),
-        **another_makers_node(got.everything),
-        **outdone(got, got.hosts),
-        **weaker_left(got.everything),
-        **no_driver_listed(got.everything),
-        **gaudi_of_two_releases(got.everything),
-        **what_is_shown(got.everything, showings),
-        **loader_before(got.everything, got.packages),
-        **loader_after(got.everything),
-        **driver_that_worked(got.everything),
-    }
+def _refused(got: Pasted) -> str:
+    """Return the first line by which a program says that the driver refused it; empty without one."""
+    return next((line.strip()[:200] for line in got.everything if REFUSED.search(line)), "")
 
 
 def _read_collected(got: Pasted) -> None:
@@ -305,7 +261,7 @@ COMPOSE = re.compile(r"\bdocker[- ]compose\b.* (?:up|run|exec|config)\b|\b(?:doc
 
 def _container(got: Pasted) -> dict[str, Any] | None:
     shown = any(WSL.search(line) for line in got.everything)
-    wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost or shown
+    wsl = "microsoft" in got.kernel.lower() or "/dev/dxg" in got.lost or shown
     wanted = "/dev/dxg" if wsl else "/dev/dri"
     if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
         return {"kind": "kubernetes"}

@@ -58,12 +58,11 @@ def _by_number(names: Sequence[str]) -> list[str]:
 
 
 def _old_by_name(got: Pasted) -> list[str]:
-    """Give graphics before Xe that words name, where these speak of PyTorch and no list tells what is there."""
+    """Give graphics before Xe that words name, where PyTorch was asked and no list tells what is there."""
     builds = (BUILD.match(got.packages.get(name, "")) for name in DRIVER_PACKAGES)
     served = any(found and int(found[1]) < WITHOUT_OLD for found in builds)
-    compute = got.no_platform or "userland.sycl" in got.told or "fails" in got.said
-    torch = any("torch" in line.lower() for line in got.prose)
-    about = got.available is not None or torch or (compute and not served)
+    compute = got.no_platform or "userland.sycl" in got.told
+    about = got.available is not None or (compute and not served)
     return [name for name in got.named if age_of("", name)] if about and "hardware.gpus" not in got.told else []
 
 

@@ -348,11 +348,10 @@ class Pasted:
 
     `as_root`: what was listed to root and not to the user, `lacks`: packages that a list would show if they were there,
     `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class,
-    `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
+    `joined`: groups that /etc/group gives the user, `starts`: what
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
     lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
-    `hosts`: what the machine around a container has,
     `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
@@ -385,18 +384,14 @@ class Pasted:
     lacks: list[str] = field(default_factory=list)
     handed: tuple[str, ...] | None = None
     aside: bool = False
-    prose: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
     blacklisted: list[str] = field(default_factory=list)
     joined: dict[str, int] = field(default_factory=dict)
     members: dict[str, list[str]] = field(default_factory=dict)
     chips: list[str] = field(default_factory=list)
     filtered: bool = False
-    installed: str = ""
     starts: str = ""
     image: str = ""
     inside: str = ""
-    hosts: list[Pasted] = field(default_factory=list)
     by_lxc: bool = False
     lost: list[str] = field(default_factory=list)
     fakes: list[str] = field(default_factory=list)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.machine.facts import Shown
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,7 +29,6 @@ PRODUCTS: tuple[tuple[str, str, str], ...] = (
 )
 NAMES = {GAUDI: "Gaudi", ASCEND: "Ascend"}
 DRIVER = re.compile(r"\bDriver Version:?\s{0,60}v?(\d+\.\d+\.\d+)")
-IMAGE = re.compile(r"gaudi-docker/(\d+\.\d+\.\d+)/")
 
 
 def other_accelerators(text: Sequence[str]) -> list[dict[str, Any]]:
@@ -54,66 +51,6 @@ def gaudi_of(text: Sequence[str]) -> dict[str, Any] | None:
     found = next(filter(None, (DRIVER.search(line) for line in text if "nvidia" not in line.lower())), None)
     about = any(TELLS_GAUDI.search(line) for line in text)
     return {"driver": found[1]} if found and about else None
-
-
-def gaudi_image(text: Sequence[str]) -> str:
-    """Give the release of Gaudi's software that an image was made with; empty for another."""
-    found = next(filter(None, map(IMAGE.search, text)), None)
-    return found[1] if found else ""
-
-
-OF_HABANA = re.compile(
-    r"^\s*(?:ii|hi)?\s*(?P<name>habanalabs(?:-dkms|-container-runtime|-firmware|-thunk)?)[\s-]+(?P<version>(?P<release>1\.\d{1,2})\.\d+\S*)"
-)
-NO_CONTAINER = re.compile(
-    r"(?i)OCI runtime create failed|error running (?:pre\w+ )?hook|RunContainerError|CreateContainerError"
-    r"|failed to create (?:shim|containerd) task|Device acquire failed|synStatus|fail\w* to (?:initialize|acquire)"
-    r"|\b(?:not|n't|never) (?:start|run|get|find|see|detect|work)\w*|\bcrash\w*"
-)
-HEADING = re.compile(r"^\W{0,4}\s*([\w.-]+)\W{0,4}$")
-
-
-def gaudi_of_two_releases(text: Sequence[str]) -> dict[str, Shown]:
-    """Give two of Gaudi's packages on one machine that are of different releases, where something fails."""
-    there: dict[str, str] = {}
-    releases: dict[str, str] = {}
-    place = ""
-    for line in text:
-        found = OF_HABANA.match(line)
-        if found is None:
-            place = heading[1] if (heading := HEADING.match(line)) else place
-            continue
-        if there.get(found["name"], found["version"]) != found["version"] or found["name"] == "habanalabs":
-            there, releases = {}, {}
-        there[found["name"]], releases[found["name"]] = found["version"], found["release"]
-        if len(set(releases.values())) > 1:
-            return _two_releases(there, releases, place) if any(map(NO_CONTAINER.search, text)) else {}
-    return {}
-
-
-def _two_releases(there: dict[str, str], releases: dict[str, str], place: str) -> dict[str, Shown]:
-    one = min(there, key=lambda name: list(releases.values()).count(releases[name]) * 10 + (name == "habanalabs"))
-    other = next(name for name in there if releases[name] != releases[one])
-    where = f" on {place}" if place else ""
-    means = (
-        f"Gaudi's software is of two releases{where}: {one} {there[one]} beside {other} {there[other]}. Driver,"
-        " firmware, thunk and container runtime have to be of one"
-    )
-    mend = (
-        f"Bring {one} to the release of the others ({there[other]}), with the same repository or"
-        " habanalabs-installer.sh, then restart docker or containerd."
-    )
-    wanted = re.split(r"-\d+\.el|\.(?:noarch|x86_64)$", there[other])[0]
-    install = f"sudo apt-get install -y {one}={wanted} || sudo dnf install -y {one}-{wanted}"
-    shown = Shown(
-        line=f"{one} {there[one]} beside {other} {there[other]}{where}",
-        means=means,
-        mend=mend,
-        firm=True,
-        commands=[install, "sudo systemctl restart containerd docker"],
-        same=["docker.oci", "hpu.acquire", "kube.waiting"],
-    )
-    return {"hpu.container_runtime" if one.endswith("runtime") else "hpu.release": shown}
 
 
 LINUXSERVER = re.compile(r"\blinuxserver/([a-z][\w-]*)|^\W{0,2}abc@[0-9a-f]{12}:")

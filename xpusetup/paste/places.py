@@ -145,8 +145,6 @@ class PlaceReader:
         wanted: Place = next((each for each in inner if self._tells(each)), "")
         got = self.spots[wanted][0]
         got.inside = wanted
-        if wanted == "container":
-            got.hosts = [self.spots[each][0] for each in HOME if each in self.spots]
         others: tuple[Place, ...] = ("", "host", "container", "guest", "other")
         for place in others:
             if place != wanted and place in self.spots:
@@ -162,13 +160,11 @@ class PlaceReader:
         return any((*own, got.available is not None, heard.no_platform, got.told, *heard.shown_to.values(), got.errors))
 
 
-HOME: tuple[Place, ...] = ("", "host")
-"""The machine itself."""
 BOOKS = ("lines", "left", "listed")
-LISTS = ("unread", "prose")
+LISTS = ("unread",)
 OF_THE_KERNEL = ("gpus", "messages", "blacklisted", "named", "chips", "onboard")
 SCALARS = ("kernel", "machine", "cmdline", "handed", "starts", "image", "displays", "said_module")
-OF_TORCH = ("available", "count", "installed")
+OF_TORCH = ("available", "count")
 LISTS_OF_TORCH = ("errors", "seen", "lacking_cxx")
 NAMED_OF_TORCH = ("distributions", "collected", "variables", "release")
 KERNEL_PARTS = {"hardware.gpus", "kernel", "kernel.messages", "kernel.cmdline", "kernel.modules", "system"}

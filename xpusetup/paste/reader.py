@@ -19,7 +19,6 @@ from xpusetup.paste import lines
 from xpusetup.paste.commands import (
     handed_over,
     image_of,
-    installs_torch,
     only_asks,
     parts_shown,
     shows,
@@ -32,7 +31,6 @@ from xpusetup.paste.ends import ZE_DRIVER
 from xpusetup.paste.kernel import ECHOED, plain_slot
 from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.paste.places import heading
-from xpusetup.paste.prose import LEAST_OF_TITLE, LEAST_WORDS, MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
 from xpusetup.paste.system import find_release
 
@@ -40,8 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-MOST_SHOWN = 4000
-"""As many lines are held against data/shown.toml."""
+MOST_KEPT = 4000
+"""Maximum number of lines that are kept whole."""
 
 
 ASKS = ("sycl-ls", "clinfo", "python")
@@ -68,27 +66,19 @@ class Reader(TorchReader):
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
-        self.got.prose.append("")
-        least = LEAST_OF_TITLE
         for line in whole_commands(clean_lines(text)):
             if not line.strip():
-                self.got.prose.append("")
                 continue
             if (place := heading(line)) is not None:
                 self._end_command()
                 self.entering = self.entering and place == "container"
                 self.go(place)
             self.got.lines += 1
-            if len(self.got.everything) < MOST_SHOWN:
+            if len(self.got.everything) < MOST_KEPT:
                 self.got.everything.append(line)
             kind = self._read_line(line) or self._mentioned(line)
             self.shown_lines += kind != "commands"
             self.rows += kind == "packages"
-            if kind in WORDY and len(self.got.prose) < MOST_PROSE:
-                self.got.prose.append(line if is_prose(line, least) else "")
-            if least == LEAST_OF_TITLE:
-                self.got.prose.append("")
-                least = LEAST_WORDS
             if kind:
                 self.got.kinds[kind] += 1
             else:
@@ -201,8 +191,6 @@ class Reader(TorchReader):
         self._note_variables(command)
         if found := ECHOED.search(command):
             self._keep(self.got.blacklisted, found[1])
-        if which := installs_torch(command):
-            self.got.installed = command if which == "other" else ""
 
     # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
 
@@ -354,7 +342,7 @@ class Reader(TorchReader):
         self.got.told.update(("system", "kernel"))
 
     def _set_system(self, value: str) -> str:
-        found = {} if OF_ANOTHER.search(value) else find_release(value)
+        found = find_release(value)
         for name, told in found.items():
             self.got.release.setdefault(name, told)
         return "system" if found else ""

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.machine.gpus import GpuTable, TargetCosts, TargetTable
     from xpusetup.machine.known_bad import KnownBad
-    from xpusetup.paste.prose import Saying
-    from xpusetup.paste.shown import Showing
     from xpusetup.recommend.machine import Known
 
 
@@ -75,22 +73,6 @@ def known_bad() -> tuple[KnownBad, ...]:
     from xpusetup.machine.known_bad import parse_known_bad  # noqa: PLC0415 - only who judges a machine needs it
 
     return parse_known_bad(files.package_text("data/known_bad.toml"))
-
-
-@cache
-def sayings() -> tuple[Saying, ...]:
-    """Read data/said.toml."""
-    from xpusetup.paste.prose import parse_sayings  # noqa: PLC0415 - only what was pasted holds sentences
-
-    return parse_sayings(files.package_text("data/said.toml"))
-
-
-@cache
-def showings() -> tuple[Showing, ...]:
-    """Read data/shown.toml."""
-    from xpusetup.paste.shown import parse_showings  # noqa: PLC0415 - same
-
-    return parse_showings(files.package_text("data/shown.toml"))
 
 
 @cache

@@ -7,6 +7,7 @@ import errno
 import os
 import shlex
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -14,7 +15,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.text import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def now() -> float:
@@ -40,6 +41,16 @@ def give_home() -> None:
 def variables() -> dict[str, str]:
     """Give all variables of the caller."""
     return dict(os.environ)
+
+
+@contextmanager
+def without(names: Iterable[str]) -> Iterator[None]:
+    """Take variables away from this process for a while, for a library that reads them."""
+    kept = {name: os.environ.pop(name) for name in names if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
 
 
 def which(name: str) -> str | None:

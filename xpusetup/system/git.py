@@ -1,21 +1,26 @@
-"""What git says of a tree and of a server; fetching trees is a helper's work, because it travels with the steps."""
+"""Repositories here, read with GitPython, and what servers say. Fetching is a helper's: it travels with the steps."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import shlex
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.base.errors import NotReadyError
-from xpusetup.system.environment import cache_folder, variables
-from xpusetup.system.process import run_process
+from xpusetup.base.errors import NotReadyError, WorkFailedError
+from xpusetup.system.environment import cache_folder, variables, without
+from xpusetup.system.process import ELSEWHERE, run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from git import Repo
+    from git.objects import Tree as GitTree
 
     from xpusetup.base.model import FoundRef
     from xpusetup.system.process import Output
@@ -45,16 +50,85 @@ class Tree:
     changed: bool
 
 
+@dataclass(frozen=True)
+class Submodule:
+    """One submodule: its name, its folder, its address as written, and the commit that it is pinned to."""
+
+    name: str
+    path: str
+    address: str
+    rev: str
+
+
 def read_tree(path: Path) -> Tree | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
-    git = ("--no-optional-locks", "-C", str(path))  # a clone without its trees may ask its server
-    head = ask_git({}, *git, "rev-parse", "HEAD")
-    changes = ask_git({}, *git, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
-    if head.code != 0 or changes.code != 0:
+    try:
+        with _open(path) as repository:
+            changed = repository.is_dirty(untracked_files=False, submodules=False)
+            return Tree(repository.head.commit.hexsha, changed=changed)
+    except WorkFailedError:
         return None
-    return Tree(head.out.strip(), changed=bool(changes.out.strip()))
+
+
+class _Modules(BytesIO):
+    """The text of .gitmodules; GitPython's parser names what it reads."""
+
+    name = ".gitmodules"
+
+
+def list_submodules(path: Path, rev: str) -> list[Submodule]:
+    """Give the submodules of a commit, by name; without those that say `update = none`, as git leaves them.
+
+    Raises WorkFailedError where the commit cannot be read.
+    """
+    from git.config import GitConfigParser  # noqa: PLC0415 - takes longer than a short command's own work
+
+    with _open(path) as repository:
+        tree = repository.commit(rev).tree
+        if ".gitmodules" not in tree:
+            return []
+        text = _Modules(tree[".gitmodules"].data_stream.read())
+        told = GitConfigParser(text, read_only=True, merge_includes=False)
+        found = [
+            _read_module(tree, section, {key: str(value) for key, value in told.items(section)})
+            for section in sorted(told.sections())
+        ]
+    return [module for module in found if module is not None]
+
+
+def _read_module(tree: GitTree, section: str, values: Mapping[str, str]) -> Submodule | None:
+    """Read one table of .gitmodules; None where the commit has no such submodule or git leaves it out."""
+    path = values.get("path", "")
+    if "url" not in values or values.get("update") == "none":
+        return None
+    try:
+        link = tree[path]
+    except KeyError:
+        return None
+    name = section.removeprefix('submodule "').removesuffix('"')
+    return Submodule(name, path, values["url"], link.hexsha) if link.type == "submodule" else None
+
+
+@contextmanager
+def _open(path: Path) -> Iterator[Repo]:
+    """Open a repository, whatever the caller's variables say of another one.
+
+    Raises WorkFailedError where there is none, where there is no git, and where git fails inside the block.
+    """
+    with without(ELSEWHERE):
+        try:
+            from git import GitCommandError, InvalidGitRepositoryError, Repo  # noqa: PLC0415 - same
+        except ImportError as error:  # GitPython's answer where there is no git
+            raise WorkFailedError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
+        try:
+            with Repo(path) as repository:
+                repository.git.update_environment(**QUIET, GIT_OPTIONAL_LOCKS="0", GIT_SSH_COMMAND=SSH)
+                yield repository
+        except (GitCommandError, InvalidGitRepositoryError, ValueError, OSError) as error:
+            look = shlex.join(("git", "-C", str(path), "status"))
+            raise WorkFailedError(f"git cannot read {path}: {error}", fix=f"look at it: {look}") from error
 
 
 def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
@@ -222,6 +223,10 @@ def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> No
         console.print("\n Not known   to know it, paste also")
     for row in pasted.unknown:
         prose(console, "               ", f"{row.paste}   [{', '.join(row.checks)}]", first="             ")
+    if pasted.ask:
+        piped = "... | " if f"--paste {STDIN} " in pasted.ask else ""
+        console.print("\n Ask         no cause is sure: an assistant, a colleague or an issue, with what this prints:")
+        console.print(f"             {piped}{escape(pasted.ask)}")
 
 
 def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> None:

@@ -72,10 +72,6 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _row(console, 1, "By", data.ended.text[:LONGEST])
         if data.first_error_line:
             _row(console, 1, "Line", f"{data.first_error_line} complains before that: {data.first_error[:LONGEST]}")
-    elif data.first_error_over:
-        _row(console, 1, "Cause", "none that ended it: the log goes on, and its end tells of no failure")
-        _row(console, 1, "Line", f"{data.first_error_line} complains before that: {data.first_error[:LONGEST]}")
-        _show_last(console, data)
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
@@ -91,9 +87,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
 
 
 def _show_ask(console: Console, data: ExplainResult) -> None:
-    """Print how to ask others, where something failed of which no sure cause is known."""
-    unknown = data.first_error_line and not (data.said or data.went_on or data.ended or data.first_error_over)
-    if not (data.causes[0].likely if data.causes else unknown):
+    """Print how to ask others, where no sure cause is known."""
+    if not data.lines or not (data.causes[0].likely if data.causes else not (data.said or data.ended)):
         return
     _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
     piped = data.log == "stdin"

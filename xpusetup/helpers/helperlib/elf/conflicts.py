@@ -74,21 +74,31 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[Conflict
 
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: Known) -> Iterator[Conflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
-    where = [*process.shared, *(each for each in scope if each not in process.shared)]
+    where = list(dict.fromkeys((*process.shared, *scope)))
+    asked = [symbol for symbol in known.symbols(one.library).asked if not symbol.weak]
+    for each in where:
+        there, nodes = known.symbols(each.library), bool(each.library.has)
+        asked = [symbol for symbol in asked if not there.has(symbol.name, symbol.version if nodes else "")]
+    hidden = list(_hidden_by(where, known)) if asked else []
+    torch = [each for each in where if TORCH.match(each.library.soname)]
     found: dict[tuple[str, str, str], list[str]] = {}
-    for symbol in known.symbols(one.library).asked:
-        name, version = symbol.name, symbol.version
-        there = (known.symbols(each.library).has(name, version if each.library.has else "") for each in where)
-        if symbol.weak or any(there):
-            continue
-        if version:
-            place = _by_version(process, name, version, symbol.file, known)
+    for symbol in asked:
+        if symbol.version:
+            place = _by_version(process, symbol.name, symbol.version, symbol.file, known)
         else:
-            place = _by_name(name, one, where, known)
+            place = _by_name(symbol.name, one, hidden, torch, known)
         if place is not None:
-            found.setdefault(place, []).append(name)
+            found.setdefault(place, []).append(symbol.name)
     for (kind, first, has), names in found.items():
         yield Conflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
+
+
+def _hidden_by(where: Iterable[Loaded], known: Known) -> Iterator[tuple[Library, Library]]:
+    """Give libraries with the others of their SONAME, which they hide."""
+    for first in where:
+        for other in known.others(first.library.soname):
+            if other.identity != first.library.identity:
+                yield first.library, other
 
 
 def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:
@@ -100,13 +110,13 @@ def _by_version(process: Process, name: str, version: str, file: str, known: Kno
     return "symbol", first.library.path, next((each.path for each in others), "")
 
 
-def _by_name(name: str, one: Loaded, where: Sequence[Loaded], known: Known) -> tuple[str, str, str] | None:
+def _by_name(
+    name: str, one: Loaded, hidden: Iterable[tuple[Library, Library]], torch: Sequence[Loaded], known: Known
+) -> tuple[str, str, str] | None:
     """Find whose symbol it would be: that of a file that another one of its name hides, or torch's."""
-    for first in where:
-        for other in known.others(first.library.soname):
-            if other.identity != first.library.identity and name in known.symbols(other).names:
-                return "symbol", first.library.path, other.path
-    torch = [each for each in where if TORCH.match(each.library.soname)]
+    for first, other in hidden:
+        if name in known.symbols(other).names:
+            return "symbol", first.path, other.path
     if not torch or not OF_TORCH.match(name) or not any(TORCH.match(needed) for needed in one.library.needed):
         return None
     core = next((each for each in torch if each.library.soname.startswith("libc10")), torch[0])

@@ -49,7 +49,7 @@ class Library:
     other_class: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class Loaded:
     """A library in a process, the names that stand for it, and who asked for it first."""
 
@@ -78,17 +78,24 @@ class Process:
     shared: list[Loaded] = field(default_factory=list)
     missing: list[tuple[str, Loaded]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._named: dict[str, Loaded] = {}
+        self._files: dict[str, Loaded] = {}
+
     def fork(self) -> Process:
         """Give a process in the same state, so that what is loaded there is not loaded here."""
         copies = {id(one): replace(one, names=set(one.names)) for one in self.order}
         order = [copies[id(one)] for one in self.order]
         for one in order:
             one.loader = copies.get(id(one.loader))
-        return Process(self.places, order, [copies[id(one)] for one in self.shared])
+        other = Process(self.places, order, [copies[id(one)] for one in self.shared])
+        other._named = {name: copies[id(one)] for name, one in self._named.items()}
+        other._files = {one.library.identity: one for one in order}
+        return other
 
     def start(self, program: Library) -> list[Loaded]:
         """Load the program itself."""
-        scope = self._load_all(Loaded(program, None, {program.path}))
+        scope = self._load_all(self._add(Loaded(program, None, {program.path})))
         self.shared = list(scope)
         return scope
 
@@ -99,25 +106,40 @@ class Process:
             return None
         scope = self._load_all(found)
         if shared:
-            self.shared += [one for one in scope if one not in self.shared]
+            self.shared = list(dict.fromkeys((*self.shared, *scope)))
         return scope
 
     def named(self, name: str) -> Loaded | None:
         """Give what stands for a name in this process."""
-        return next((one for one in self.order if name in one.names or name == one.library.soname), None)
+        return self._named.get(name)
+
+    def holds(self, library: Library) -> bool:
+        """Say whether a file is loaded, by whatever name."""
+        return library.identity in self._files
+
+    def call(self, one: Loaded, name: str) -> None:
+        """Let what is loaded stand for a name that nothing stands for yet."""
+        one.names.add(name)
+        self._named.setdefault(name, one)
+
+    def _add(self, one: Loaded) -> Loaded:
+        self.order.append(one)
+        self._files.setdefault(one.library.identity, one)
+        for name in (one.library.soname, *one.names):
+            self._named.setdefault(name, one)
+        return one
 
     def _load_all(self, root: Loaded) -> list[Loaded]:
         """Load what a library needs, level by level, and give all that it finds symbols in."""
-        if all(one is not root for one in self.order):
-            self.order.append(root)
-        scope = [root]
+        scope, there = [root], {root}
         for one in scope:
             for name in one.library.needed:
                 found = self._map(name, one)
                 if found is None:
                     self.missing.append((name, one))
-                elif all(found is not each for each in scope):
+                elif found not in there:
                     scope.append(found)
+                    there.add(found)
         return scope
 
     def _map(self, name: str, loader: Loaded | None) -> Loaded | None:
@@ -126,11 +148,8 @@ class Process:
             library = self._find(name, loader)
             if library is None:
                 return None
-            there = next((one for one in self.order if one.library.identity == library.identity), None)
-            if there is None:
-                there = Loaded(library, loader, {library.path})
-                self.order.append(there)
-        there.names.add(name)
+            there = self._files.get(library.identity) or self._add(Loaded(library, loader, {library.path}))
+        self.call(there, name)
         return there
 
     def _find(self, name: str, loader: Loaded | None) -> Library | None:

@@ -254,13 +254,15 @@ def find_overlaps(distributions: Sequence[Distribution]) -> list[Overlap]:
 
 
 class Owners:
-    """Answers whose a file is; lists of the system are read when one of its files is asked for."""
+    """Answers whose a file is; lists of conda and the system are read once, when one of their files is asked for."""
 
     def __init__(self, listed: dict[str, str], prefix: str, sysroot: str = "") -> None:
         self.listed = listed
         self.prefix = prefix
         self.sysroot = sysroot
         self.neighbours: dict[str, dict[str, str]] = {}
+        self.conda: dict[str, str] | None = None
+        self.dpkg: dict[str, str] | None = None
 
     def of(self, path: str) -> str:
         """Give "name version", the name of a system's package, or nothing."""
@@ -278,25 +280,42 @@ class Owners:
         return self.neighbours[folder].get(path, "")
 
     def _of_conda(self, path: str) -> str:
-        metas = Path(self.prefix, "conda-meta")
-        if not path.startswith(f"{self.prefix}/") or not metas.is_dir():
+        if not path.startswith(f"{self.prefix}/"):
             return ""
-        inside = json.dumps(os.path.relpath(path, self.prefix))
-        real = json.dumps(os.path.relpath(os.path.realpath(path), os.path.realpath(self.prefix)))
-        for meta in sorted(metas.glob("*.json")):
-            text = meta.read_text(encoding="utf-8", errors="replace")
-            if inside in text or real in text:
-                told = json.loads(text)
-                return f"{told.get('name', meta.stem)} {told.get('version', '')}".strip()
-        return ""
+        if self.conda is None:
+            self.conda = dict(_listed_by_conda(Path(self.prefix, "conda-meta")))
+        real = os.path.relpath(os.path.realpath(path), os.path.realpath(self.prefix))
+        return self.conda.get(os.path.relpath(path, self.prefix)) or self.conda.get(real, "")
 
     def _of_dpkg(self, path: str) -> str:
         plain = path.removeprefix(self.sysroot)
-        names = {plain, os.path.realpath(path).removeprefix(self.sysroot)}
-        wanted = {f"{each}\n" for name in names for each in (name, f"/usr{name}", name.removeprefix("/usr"))}
-        folder = Path(f"{self.sysroot}{DPKG}")
-        for listing in sorted(folder.glob("*.list")) if dirname(plain).startswith(("/usr", "/lib")) else ():
-            text = listing.read_text(encoding="utf-8", errors="replace")
-            if any(f"\n{line}" in text for line in wanted):
-                return listing.stem.partition(":")[0]
-        return ""
+        if not dirname(plain).startswith(("/usr", "/lib")):
+            return ""
+        if self.dpkg is None:
+            self.dpkg = dict(_listed_by_dpkg(Path(f"{self.sysroot}{DPKG}")))
+        names = (plain, os.path.realpath(path).removeprefix(self.sysroot))
+        wanted = (each for name in names for each in (name, f"/usr{name}", name.removeprefix("/usr")))
+        return next((self.dpkg[each] for each in wanted if each in self.dpkg), "")
+
+
+def _listed_by_conda(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the files of all conda packages of an environment, and whose each is."""
+    for meta in sorted(folder.glob("*.json"), reverse=True):
+        try:
+            told = json.loads(meta.read_text(encoding="utf-8", errors="replace"))
+        except (OSError, ValueError):
+            continue
+        title = f"{told.get('name', meta.stem)} {told.get('version', '')}".strip()
+        yield from ((str(path), title) for path in told.get("files", ()))
+
+
+LOADED = re.compile(r"^/.*(?:\.so|/python)[^/\n]*$", re.MULTILINE)
+"""What of a package's files a process holds: libraries, and the program itself."""
+
+
+def _listed_by_dpkg(folder: Path) -> Iterator[tuple[str, str]]:
+    """Give the libraries of all packages of dpkg, and whose each is."""
+    for listing in sorted(folder.glob("*.list"), reverse=True):
+        package = listing.stem.partition(":")[0]
+        text = listing.read_text(encoding="utf-8", errors="replace")
+        yield from ((found[0], package) for found in LOADED.finditer(text))

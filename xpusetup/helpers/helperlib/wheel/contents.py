@@ -56,7 +56,9 @@ OF_STD = re.compile(rb"_Z(?:GTt)?(?:T[VTIS]|GV|T[hv][\dn_]+_)?(?:N[VKrRO]*)?S[ta
 """Names of the standard library itself. A newer gcc on an old system puts those of both ABIs into what it links."""
 OTHER_CODE = {".nv_fatbin": "NVIDIA", "__nv_relfatbin": "NVIDIA", ".hip_fatbin": "AMD"}
 """Sections with device code that is for no Intel GPU, and for whose it is."""
-DEVICE_IMAGES = re.compile(r"__CLANG_OFFLOAD_BUNDLE__|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries")
+DEVICE_IMAGES = re.compile(
+    r"__CLANG_OFFLOAD_BUNDLE__|\.sycl_images|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries"
+)
 """Names that LLVM's and Intel's linkers give to sections with device code."""
 REGISTERS = b"__sycl_register_lib"
 """What a library with device code calls when it is loaded: without it the SYCL runtime knows of none."""

@@ -264,7 +264,8 @@ class Bench:
 
     def judge(self, parts: Sequence[Part]) -> list[Judged]:
         """Judge each library of a wheel that Python may open."""
-        return [self._judge_one(part, parts) for part in parts if is_opened(part.library, parts)]
+        own = {name: part.library for part in reversed(parts) for name in names_of(part.library)}
+        return [self._judge_one(part, own) for part in opened(parts)]
 
     def judge_unread(self, troubles: Mapping[str, str]) -> list[Judged]:
         """Judge what cannot be read. What only Python asks for by such a name is certainly not loaded."""
@@ -275,9 +276,9 @@ class Bench:
             for sure in (bool(IMPORTED.match(basename(path))),)
         ]
 
-    def _judge_one(self, part: Part, parts: Sequence[Part]) -> Judged:
+    def _judge_one(self, part: Part, own: Mapping[str, Library]) -> Judged:
         asked = [symbol.name for symbol in part.symbols.asked]
-        problems = tuple(self._problems(part.library, parts))
+        problems = tuple(self._problems(part.library, own))
         return Judged(
             path=part.library.path,
             group=group_of(part.library.path),
@@ -287,17 +288,16 @@ class Bench:
             problems=problems,
         )
 
-    def _problems(self, library: Library, parts: Sequence[Part]) -> Iterator[Problem]:
+    def _problems(self, library: Library, own: Mapping[str, Library]) -> Iterator[Problem]:
         process = self.base.fork()
         before = len(process.missing)
-        there = {one.library.identity for one in process.order}
-        own = process.order[0].library.machine if process.order else library.machine
-        if library.machine != own:
-            yield Problem("machine", library.path, (name_machine(library.machine),), first=name_machine(own))
+        machine = process.order[0].library.machine if process.order else library.machine
+        if library.machine != machine:
+            yield Problem("machine", library.path, (name_machine(library.machine),), first=name_machine(machine))
             return
         scope = process.open(library.path) or []
-        self._open_before(process, parts, before, scope)
-        new = [one for one in process.order if one.library.identity not in there]
+        self._open_before(process, own, before, scope)
+        new = [one for one in process.order if not self.base.holds(one.library)]
         lost = [each for each in process.missing[before:] if process.named(each[0]) is None]
         yield from self._missing(lost)
         for conflict in judge_versions(process, new):
@@ -305,22 +305,22 @@ class Bench:
         for conflict in judge_majors(process, new):
             if not any(conflict.names[0] == name for name, _ in lost):
                 yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
+        where = list(dict.fromkeys((*process.shared, *scope, *new)))
         for one in new:
-            yield from self._symbols(one, [*process.shared, *scope, *new], bool(lost), process)
+            yield from self._symbols(one, where, bool(lost), process)
 
-    def _open_before(self, process: Process, parts: Sequence[Part], before: int, scope: list[Loaded]) -> None:
+    def _open_before(self, process: Process, own: Mapping[str, Library], before: int, scope: list[Loaded]) -> None:
         """Open what the wheel holds itself and no search path leads to: its Python code opens that first."""
         for number in range(KEPT):
             if before + number >= len(process.missing):
                 return
             name = process.missing[before + number][0]
-            own = next((one.library for one in parts if name in (one.library.soname, basename(one.library.path))), None)
-            if own is not None and process.named(name) is None:
-                opened = process.open(own.path) or []
-                for one in opened:
-                    if one.library.path == own.path:
-                        one.names.add(name)
-                scope += [one for one in opened if one not in scope]
+            if name in own and process.named(name) is None:
+                found = process.open(own[name].path) or []
+                for one in found:
+                    if one.library.path == own[name].path:
+                        process.call(one, name)
+                scope += [one for one in found if one not in scope]
 
     def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[Problem]:
         offered = [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
@@ -374,13 +374,24 @@ class Bench:
             yield from self.world.starting(one.library, stem)
 
 
-def is_opened(library: Library, parts: Sequence[Part]) -> bool:
-    """Say whether Python opens a library itself: it is none that another one of the wheel needs, and no program."""
-    name = basename(library.path)
-    names = {name, library.soname} - {""}
-    if ".so" not in name or ".libs/" in library.path:
+def names_of(library: Library) -> set[str]:
+    """Give the names by which others ask for a library."""
+    return {basename(library.path), library.soname} - {""}
+
+
+def opened(parts: Sequence[Part]) -> list[Part]:
+    """Give the libraries that Python opens itself: none that another one of the wheel needs, and no program."""
+    needers: dict[str, set[str]] = {}
+    for part in parts:
+        for name in part.library.needed:
+            needers.setdefault(name, set()).add(part.library.path)
+    return [part for part in parts if _is_opened(part.library, needers)]
+
+
+def _is_opened(library: Library, needers: Mapping[str, set[str]]) -> bool:
+    if ".so" not in basename(library.path) or ".libs/" in library.path:
         return False
-    return not any(names & set(part.library.needed) for part in parts if part.library.path != library.path)
+    return not any(needers.get(name, set()) - {library.path} for name in names_of(library))
 
 
 SERVED = r"cpu|cuda|cu|xpu|hip|rocm|sycl|mps|torch"

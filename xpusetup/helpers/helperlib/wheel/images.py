@@ -1,7 +1,8 @@
 """Device code in a library: for which GPUs it was compiled ahead of time, read from the images themselves.
 
 SYCL's linker keeps images that ocloc made in a section; each is an `ar` archive with a member for each GPU, called by
-the number of bits and the GPU's version (64.12.60.7), or, for one GPU alone, an ELF file with that version in a note.
+the number of bits and the GPU's version (64.12.60.7) or its family (64.bmg), or, for one GPU alone, an ELF file with
+that version in a note.
 Newer builds compress each image with zstd, which Python reads from 3.14 on; before, the program zstd does. The newest
 linker keeps all images in one section of another name, behind texts. An archive may hold SPIR-V for all other GPUs.
 The driver of a tool chain of wheels has a section of its own (helperlib/sycl/images.py).
@@ -34,7 +35,8 @@ TOGETHER = "OFFLOAD_DEVICE_CODE"
 GENERIC = (b"generic_ir", b"\x03\x02\x23\x07")
 """What says that there is SPIR-V: the name of an archive's member, and how SPIR-V itself begins."""
 ZSTD, ARCHIVE, ELF = b"\x28\xb5\x2f\xfd", b"!<arch>\n", b"\x7fELF"
-MEMBER = re.compile(r"(?:32|64)\.(\d+)\.(\d+)(?:\.\d+)?")
+MEMBER = re.compile(r"(?:32|64)\.(?:(\d+\.\d+)|([a-z][\w-]*))(?:\.\d+)?")
+"""A member of an archive: called by the family where that was asked for (dg2, mtl, bmg, ptl), else by the version."""
 HEADER = 60
 PRODUCT = 6
 """The kind of the note that holds a GPU's version: 10 bits of architecture, 8 of release, 14 of what is left out."""
@@ -80,8 +82,10 @@ LIST = re.compile(
 
 
 class Targets(NamedTuple):
-    """The versions of GPUs that images are for, how many images there are, and why some could not be read.
+    """The versions and families of GPUs that images are for, how many images there are, why some could not be read.
 
+    A family's image is compiled for the lowest of its versions, and the driver loads it on each of them
+    (`genericIdAcronyms` and `compatibilityMapping` in compute-runtime's platforms.h at e37c60bf).
     `generic`: there is SPIR-V, from which a driver compiles for any GPU.
     """
 
@@ -92,23 +96,41 @@ class Targets(NamedTuple):
 
 
 def names_of(versions: Iterable[str]) -> list[str]:
-    """Give GPUs by their names, those without one by their version."""
-    return [VERSIONS.get(version, (version,))[0] for version in sorted(versions, key=numbers_of)]
+    """Give GPUs by their names, those without one by their version; a family stands for the lowest of it too."""
+    there = {*versions}
+    there -= {known[0] for each in there if (known := versions_of(each))}
+    return [VERSIONS.get(each, (each,))[0] for each in sorted(there, key=_order)]
+
+
+def _order(version: str) -> tuple[int, ...]:
+    return numbers_of(next(iter(versions_of(version)), version))
 
 
 def numbers_of(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
+def versions_of(name: str) -> list[str]:
+    """Give the versions of all GPUs that have this name, the lowest first."""
+    return [version for version, names in VERSIONS.items() if name in names]
+
+
 def names_for(versions: Iterable[str]) -> list[str]:
-    """Give the names that stand for these versions and for no other."""
+    """Give the names that stand for these versions and families, and for no other."""
     counts = Counter(name for names in VERSIONS.values() for name in names)
-    return sorted(name for each in versions for name in VERSIONS.get(each, ()) if counts[name] == 1)
+    families = {each for each in versions if versions_of(each)}
+    single = {name for each in _each_version(versions) for name in VERSIONS.get(each, ()) if counts[name] == 1}
+    return sorted(families | single)
+
+
+def _each_version(versions: Iterable[str]) -> list[str]:
+    """Put the versions of each family in its place."""
+    return [version for each in versions for version in versions_of(each) or (each,)]
 
 
 def find_lacking(wanted: Iterable[str], versions: Iterable[str]) -> list[str]:
     """Give the wanted GPUs for which there is no image; a name without a known version cannot be judged."""
-    there = {name for version in versions for name in (version, *VERSIONS.get(version, ()))}
+    there = {name for version in _each_version(versions) for name in (version, *VERSIONS.get(version, ()))}
     stepped = {name: EXACT.fullmatch(name) for name in wanted}
     plain = {name: (found[1] or found[2]) if found else name for name, found in stepped.items()}
     return [name for name, found in plain.items() if found in {*NAMES, *VERSIONS} and found not in there]
@@ -191,7 +213,7 @@ def _expand_by_program(image: bytes) -> tuple[bytes, str]:
 
 
 def read_versions(image: bytes) -> Iterator[str]:
-    """Give the versions of the GPUs that an image is for, as ocloc writes it: of one GPU, or an archive of several."""
+    """Give the versions and families that an image of ocloc is for: of one GPU, or an archive of several."""
     if image.startswith(ARCHIVE):
         yield from _of_archive(image)
     elif image.startswith(ELF):
@@ -203,11 +225,21 @@ def _of_archive(image: bytes) -> Iterator[str]:
     while image[place + HEADER - 2 : place + HEADER] == b"`\n":
         name, size = image[place : place + 16].decode("ascii", "replace"), image[place + 48 : place + 58].strip()
         length = int(size) if size.isdigit() else 0
+        start = place + HEADER
         if found := MEMBER.fullmatch(name.strip().rstrip("/")):
-            yield f"{found[1]}.{found[2]}"
-        else:  # ocloc calls the member of a family by its name: 64.bmg (seen with 26.27)
-            yield from _of_notes(image[place + HEADER : place + HEADER + length])
-        place += HEADER + length + length % 2
+            yield from _of_member(found[1], found[2], image[start : start + length])
+        place = start + length + length % 2
+
+
+def _of_member(version: str | None, name: str | None, code: bytes) -> Iterator[str]:
+    """Give what a member is for: a family that is known by its name, any other by the note in its code."""
+    known = versions_of(name or "")
+    if version or len(known) == 1:
+        yield version or known[0]
+    elif name and known:
+        yield name
+    else:
+        yield from _of_notes(code)
 
 
 def _of_notes(image: bytes) -> Iterator[str]:

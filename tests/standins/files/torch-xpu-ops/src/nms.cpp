@@ -9,7 +9,13 @@ extern "C" int torch_xpu_kernel_nms() {
   return standin_sycl_submit("nms");
 }
 #else
+struct Nms {
+  void operator()() const {}
+};
+
 extern "C" int torch_xpu_kernel_nms() {
-  return sycl::device::get_devices().size();
+  sycl::queue queue;
+  queue.single_task<Nms>(Nms{}).wait();
+  return 0;
 }
 #endif

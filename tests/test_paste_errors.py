@@ -1,0 +1,172 @@
+"""doctor --paste: what error lines mean, and messages that say that it fails and not why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.pasting import causes, errors, findings, look
+from xpusetup.commands.paste import read_paste
+from xpusetup.machine.known_bad import concerns
+from xpusetup.run.tables import known_bad
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("Error! Bad return status for module build on kernel: 6.9.1-arch1-1 (x86_64)", "dkms.build"),
+        ("E: Unable to correct problems, you have held broken packages.", "pkg.unmet"),
+    ],
+)
+def test_lines_of_a_log_are_enough(text: str, cause: str, tmp_path: Path) -> None:
+    assert errors(tmp_path, f"{text}\n") == [cause]
+    assert causes(f"{text}\n") == []
+
+
+def test_a_compiler_that_the_driver_could_not_load() -> None:
+    text = "Abort was called at 40 line in file:\n/build/shared/source/built_ins/built_ins.cpp\nAborted (core dumped)\n"
+    assert causes(text) == ["umd.igc_incompatible"]
+    assert causes(text.replace("built_ins.cpp", "drm_neo.cpp")) == ["umd.ze_init"]
+
+
+def test_torch_that_works_is_not_blamed_for_a_library_that_a_program_lacks(tmp_path: Path) -> None:
+    asked = ">>> torch.xpu.is_available(), torch.xpu.device_count()\n(True, 1)\n"
+    lacking = "OSError: libocloc.so: cannot open shared object file: No such file or directory\n"
+    assert causes(asked + lacking) == []
+    assert errors(tmp_path, asked + lacking) == ["import.gpu_driver_lib"]
+
+
+BY_OPENCL = "[opencl:gpu][opencl:1] Intel(R) OpenCL Graphics, Intel(R) Arc(TM) A380 Graphics OpenCL 3.0 NEO\n"
+
+
+def test_an_npu_that_is_not_there_is_no_cause(tmp_path: Path) -> None:
+    line = "ZE_LOADER_DEBUG_TRACE:Load Library of {0} failed with {0}: cannot open shared object file\n"
+    assert errors(tmp_path, BY_OPENCL + line.format("libze_intel_vpu.so")) == []
+    assert errors(tmp_path, BY_OPENCL + line.format("libze_intel_gpu.so.1")) == ["ze.loader_trace"]
+
+
+NOT_LINKED = "$ python a.py\nRuntimeError: PyTorch is not linked with support for xpu devices\n"
+
+
+BLIND = "[opencl:cpu][opencl:0] Intel(R) OpenCL, Intel(R) Core(TM) i5 OpenCL 3.0\n"
+
+
+@pytest.mark.parametrize(
+    ("post", "surer"),
+    [
+        pytest.param(
+            "$ sycl-ls\n" + BLIND + NOT_LINKED,
+            True,
+            id="a symptom and an error that is known",
+        ),
+        pytest.param(
+            "$ id\nuid=1000(r) gid=1000(r) groups=1000(r)\n$ ls -l /dev/dri\n"
+            "crw-rw---- 1 root render 226, 128 Sep  3 18:22 renderD128\n" + NOT_LINKED,
+            False,
+            id="a cause that was seen and an error",
+        ),
+    ],
+)
+def test_an_error_that_is_known_stands_before_symptoms(tmp_path: Path, post: str, surer: bool) -> None:
+    file = tmp_path / "post.txt"
+    file.write_text(post)
+    assert read_paste([str(file)]).describe(tuple(findings(post).values()), causes(post)).surer is surer
+
+
+def test_an_error_that_is_known_stands_before_a_torch_without_a_device(tmp_path: Path) -> None:
+    post = (
+        "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.9.0+xpu False\n"
+        "OSError: libmkl_sycl_blas.so.5: cannot open shared object file: No such file or directory\n"
+    )
+    file = tmp_path / "post.txt"
+    file.write_text(post)
+    pasted = read_paste([str(file)])
+    assert pasted.describe(tuple(findings(post).values()), ["torch.available"]).surer
+
+
+def test_an_error_that_the_title_says_too_is_explained_where_it_ends_the_import(tmp_path: Path) -> None:
+    """The first line that tells of it is the title then, and not the one with which the import ended."""
+    end = "ImportError: /home/jo/envs/a/lib/python3.11/site-packages/torch/lib/libtorch_cpu.so: undefined symbol: "
+    text = f"undefined symbol: iJIT_NotifyEvent since yesterday\n\n$ python -c 'import torch'\n{end}iJIT_NotifyEvent\n"
+    file = tmp_path / "post"
+    file.write_text(text)
+    found = {each.id: each for each in read_paste([str(file)]).explain(tuple(findings(text).values()))}
+    assert "MKL" in found["torch.import"].why
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: driver (code 2013265921, ZE_RESULT_ERROR_UNINITIALIZED)\n",
+        "Process finished with exit code -1073741819 (0xC0000005)\n",
+        "AssertionError: Torch not compiled with CUDA enabled\n",
+    ],
+)
+def test_a_message_alone_is_no_cause(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "post.txt"
+    file.write_text(text)
+    told = read_paste([str(file)]).describe(tuple(findings(text).values()))
+    assert causes(text) == []
+    assert told.causes == []
+    assert told.symptoms
+
+
+def test_what_a_program_lacks_is_no_cause_where_the_device_works(tmp_path: Path) -> None:
+    text = "True tensor([2.], device='xpu:0')\nAttributeError: module 'torch.backends' has no attribute 'xpu'\n"
+    file = tmp_path / "post.txt"
+    file.write_text(text)
+    assert read_paste([str(file)]).describe(tuple(findings(text).values())).causes == []
+
+
+A770 = "05:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A770] [8086:56a0]\n"
+
+
+CPU = "[opencl:cpu][opencl:0] Intel(R) OpenCL, Intel(R) Core(TM) i5-12400 OpenCL 3.0\n"
+
+
+def test_nothing_untold_is_called_well() -> None:
+    found = findings(f"{A770}$ sycl-ls\n{CPU}")["umd.ze_init"]
+    assert "Not told: " in found.fix.say
+    assert "variables" in found.fix.say.partition("Not told")[2]
+
+
+def test_windows_is_asked_for_what_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "post.txt"
+    file.write_text("PS C:\\work> python a.py\nProcess finished with exit code -1073741819 (0xC0000005)\n")
+    asked = [
+        each.paste for each in read_paste([str(file)]).describe(tuple(findings(file.read_text()).values())).unknown
+    ]
+    assert any("win32_VideoController" in each for each in asked)
+    assert not any("dmesg" in each or "lspci" in each for each in asked)
+
+
+def test_the_reason_of_an_import_is_found_with_its_quotes(tmp_path: Path) -> None:
+    file = tmp_path / "post.txt"
+    line = "ImportError: /lib64/libc.so.6: version `GLIBC_2.28' not found (required by /opt/a/libx.so)\n"
+    file.write_text(f"torch 2.7.1+xpu\n{line}")
+    pasted = read_paste([str(file)])
+    assert [each.id for each in pasted.causes] == ["import.glibc"]
+
+
+NO_PART = "ModuleNotFoundError: No module named 'quantlib{}'\n"
+
+
+WORKS = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n{} True\n"
+
+
+def test_a_missing_module_that_nobody_expected_is_told(tmp_path: Path) -> None:
+    for said in ("", "That is not expected.\n", "Is that expected?\n"):
+        found = look(f"{NO_PART.format('')}{said}{WORKS.format('2.8.0+xpu')}A770\n", tmp_path)
+        assert found.pasted is not None
+        assert [each.id for each in found.pasted.causes] == ["import.no_module"]
+
+
+def test_what_helps_and_is_set_already_is_not_asked_for() -> None:
+    entry = next(each for each in known_bad() if each.id == "ccl-2022-on-b60")
+    assert concerns(entry, ["torchrun --nproc-per-node 2 t.py"], works=True)
+    assert not concerns(entry, ["$ CCL_ALLREDUCE=ring torchrun t.py"], works=True)
+    assert not concerns(entry, ["a = torch.ones(2, device='xpu')"], works=True)
