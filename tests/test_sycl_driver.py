@@ -6,20 +6,41 @@ import base64
 import os
 import struct
 import subprocess
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
-from helperlib.sycl import ahead, cache, depend, link
-from helperlib.sycl.call import CallError, Input, parse_call
-from helperlib.sycl.diagnose import clean_log, drop_repeated
-from helperlib.sycl.header import kernel_names, kernel_places, map_header
-from helperlib.sycl.home import HomeError, read_home
-from helperlib.sycl.images import Image, Record, make_assembly, make_record, read_records
-from helperlib.sycl.passes import _without_own_headers
-from helperlib.sycl.refuse import find_mixed, find_trouble, find_undefined
-from helperlib.sycl.rename import rename_image, rename_text
-from helperlib.sycl.spirv import read_imports, read_kernels
-from helperlib.sycl.work import FailedError
+
+ahead: Any = import_module("helperlib.sycl.ahead")
+cache: Any = import_module("helperlib.sycl.cache")
+depend: Any = import_module("helperlib.sycl.depend")
+link: Any = import_module("helperlib.sycl.link")
+CallError: Any = import_module("helperlib.sycl.call").CallError
+Input: Any = import_module("helperlib.sycl.call").Input
+parse_call: Any = import_module("helperlib.sycl.call").parse_call
+clean_log: Any = import_module("helperlib.sycl.diagnose").clean_log
+drop_repeated: Any = import_module("helperlib.sycl.diagnose").drop_repeated
+kernel_names: Any = import_module("helperlib.sycl.header").kernel_names
+kernel_places: Any = import_module("helperlib.sycl.header").kernel_places
+map_header: Any = import_module("helperlib.sycl.header").map_header
+HomeError: Any = import_module("helperlib.sycl.home").HomeError
+read_home: Any = import_module("helperlib.sycl.home").read_home
+Image: Any = import_module("helperlib.sycl.images").Image
+Record: Any = import_module("helperlib.sycl.images").Record
+make_assembly: Any = import_module("helperlib.sycl.images").make_assembly
+make_record: Any = import_module("helperlib.sycl.images").make_record
+read_records: Any = import_module("helperlib.sycl.images").read_records
+_without_own_headers: Any = import_module("helperlib.sycl.passes")._without_own_headers
+find_mixed: Any = import_module("helperlib.sycl.refuse").find_mixed
+find_trouble: Any = import_module("helperlib.sycl.refuse").find_trouble
+find_undefined: Any = import_module("helperlib.sycl.refuse").find_undefined
+rename_image: Any = import_module("helperlib.sycl.rename").rename_image
+rename_text: Any = import_module("helperlib.sycl.rename").rename_text
+drop_words: Any = import_module("helperlib.sycl.spirv").drop_words
+read_imports: Any = import_module("helperlib.sycl.spirv").read_imports
+read_kernels: Any = import_module("helperlib.sycl.spirv").read_kernels
+FailedError: Any = import_module("helperlib.sycl.work").FailedError
 
 KERNEL = [
     *("-MD", "-MF", "a.o.SYCL-depend", "-c", "AbsKernel.cpp", "-o", "a.o", "-I/src"),
@@ -209,7 +230,7 @@ def module(*imports: str, kernel: str = "_ZTS1A") -> bytes:
     return struct.pack("<5I", 0x07230203, 0x10400, 0, 99, 0) + entry + own + lacking + instruction(54, 1, 2, 3, 4)
 
 
-def image(data: bytes, name: str = "_ZTS1A", **more: dict[str, int | str]) -> Image:
+def image(data: bytes, name: str = "_ZTS1A", **more: dict[str, int | str]) -> Any:
     properties = {f"SYCL/{key.replace('_', ' ')}": value for key, value in more.items()}
     return Image("spir64", {name: {"at": "a.cpp:1", "text": "x"}}, {"SYCL/kernel names": {name: 1}, **properties}, data)
 
@@ -366,3 +387,10 @@ def test_kernels_under_names_of_a_librarys_own() -> None:
     assert made.properties["SYCL/param opt"] == {"_ZTS1A_lib": 1}
     assert set(made.properties["SYCL/program metadata"]) == {"_ZTS1A_lib@reqd_sub_group_size", "_Z7counter"}
     assert kernel_names(rename_text(HEADER, ["_ZTS1A", "_ZTS1B"], "_lib")) == ["_ZTS1A_lib", "_ZTS1B_lib"]
+
+
+def test_the_words_of_a_compile_do_not_get_into_an_image() -> None:
+    told = instruction(7, 9, text=" -fsycl-device-only -Xclang -fsycl-int-header=/tmp/icpx-abcd/header.h")
+    plain = module()
+    assert drop_words(plain[:20] + told + plain[20:]) == plain[:20] + instruction(7, 9, 0) + plain[20:]
+    assert drop_words(plain) == plain

@@ -7,13 +7,15 @@ import shutil
 import signal
 import subprocess
 import time
+from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from e2e.support import caller, wait_until, xpusetup
 
+read_images: Any = import_module("helperlib.sycl.link").read_images
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("sycl")]
 SOURCES = Path(__file__).with_name("files") / "sycl"
 PROFILE = "torch-2.14"
@@ -107,8 +109,8 @@ def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
     assert "RUNPATH" not in read
     assert "RPATH" not in read
     # a program without libm that opens libsycl crashes in libimf.so, whose IFUNC symbols are those of libm
-    words = ("g++", "opener.cpp", "-o", "opener", "-ldl", "-Wl,--no-as-needed", "-lm")
-    subprocess.run(words, cwd=sycl.folder, check=True)
+    opener = ("g++", "opener.cpp", "-o", "opener", "-ldl", "-Wl,--no-as-needed", "-lm")
+    subprocess.run(opener, cwd=sycl.folder, check=True)
     assert sycl.run("./opener", "./lib1.so", "./lib2.so", "./lib1.so") == ["41", "42", "41"]
 
 
@@ -116,8 +118,8 @@ def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> Non
     """The run time takes the first for both; under names of a library's own each has its kernel."""
     text = (sycl.folder / "opener.cpp").read_text().replace("dlclose(library);", "")
     sycl.write("keeper.cpp", text.replace("RTLD_NOW", "RTLD_NOW | RTLD_GLOBAL"))
-    words = ("g++", "keeper.cpp", "-o", "keeper", "-ldl", "-Wl,--no-as-needed", "-lm")
-    subprocess.run(words, cwd=sycl.folder, check=True)
+    opener = ("g++", "keeper.cpp", "-o", "keeper", "-ldl", "-Wl,--no-as-needed", "-lm")
+    subprocess.run(opener, cwd=sycl.folder, check=True)
     for summand in ("1", "2"):
         words = ("-fsycl", "-shared", "-fPIC", f"-DSUMMAND={summand}", "library.cpp")
         sycl.icpx(*words, "-o", f"plain{summand}.so")
@@ -248,6 +250,9 @@ def test_a_device_link_with_and_without_an_offline_compiler(sycl: Sycl) -> None:
     """Machine code stands beside the SPIR-V, which the processor takes."""
     link = ("-fsycl", "-fPIC", "-fsycl-link", "aspects.o", "-fsycl-targets=spir64_gen,spir64", "-Xs", "-device bmg")
     sycl.icpx("-fsycl", "-fPIC", "-fsycl-targets=spir64_gen,spir64", "-c", "aspects.cpp")
+    images = [each for record in read_images(sycl.folder / "aspects.o") for each in record.images]
+    assert len(images) == 3
+    assert [each for each in images if "SYCL/imported symbols" in each.properties] == []  # of bfloat16
     refused = sycl.try_icpx(*link, "-o", "device.o")
     assert refused.returncode == 3
     assert "apt-get install intel-ocloc libigc2" in refused.stderr

@@ -1,4 +1,4 @@
-// One source, three kernels that ask for different aspects of a device: float, fp64 and fp16.
+// One source, kernels that ask for different aspects of a device, float, fp64 and fp16; and one that converts bfloat16.
 #include <cstdio>
 #include <sycl/sycl.hpp>
 template <typename T> struct Scale {
@@ -17,6 +17,7 @@ template <typename T> void scale(sycl::queue &queue, const char *name) {
 int main() {
   sycl::queue queue;
   scale<float>(queue, "float");
+  scale<sycl::ext::oneapi::bfloat16>(queue, "bfloat16");
   if (queue.get_device().has(sycl::aspect::fp64)) scale<double>(queue, "double");
   if (queue.get_device().has(sycl::aspect::fp16)) scale<sycl::half>(queue, "half");
 }

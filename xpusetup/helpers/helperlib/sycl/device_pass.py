@@ -16,6 +16,7 @@ from helperlib.sycl.diagnose import clean_log
 from helperlib.sycl.header import kernel_names, kernel_places, map_file, map_header
 from helperlib.sycl.images import Image, Record
 from helperlib.sycl.rename import hide_types, rename_image, rename_text
+from helperlib.sycl.spirv import drop_words
 from helperlib.sycl.work import FailedError
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def read_answer(work: Work, source: Input, answer: dict[str, Any], header: str) 
             "spir64",
             {name: places.get(name, {}) for name in each["kernels"]},
             each["properties"],
-            Path(each["file"]).read_bytes(),
+            drop_words(Path(each["file"]).read_bytes()),
         )
         for each in answer["images"]
     )
-    return Record(os.path.normpath(source.word), images)
+    return Record(map_file(os.path.normpath(source.word), work.maps), images)

@@ -23,12 +23,14 @@ class Interface(NamedTuple):
 
     `descriptor` is the version of the structures by which a program registers its images (intel/llvm,
     sycl/source/detail/compiler.hpp), `major` that of libsycl, `compiler` what the compiler itself says, with its day.
+    `libraries` is the folder inside the library that holds the device libraries.
     """
 
     descriptor: int
     major: int
     compiler: str
     day: str
+    libraries: str = "lib"
 
     @property
     def number(self) -> str:
@@ -40,7 +42,7 @@ KNOWN = {
     "2026.0.0": Interface(3, 9, "2026.0.0", "20260331"),
     "2026.1.0": Interface(3, 9, "2026.1.0", "20260617"),
     "2026.1.2": Interface(3, 9, "2026.1.1", "20260724"),
-    "2026.2.0": Interface(3, 9, "2026.2.0", "20261001"),
+    "2026.2.0": Interface(3, 9, "2026.2.0", "20261001", "lib/dpcpp-2026/sycl"),
 }
 """The versions of intel-sycl-rt that compiled, linked and ran programs here. The function that compiles is no interface
 that Intel promises to keep, so any other version is refused."""

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 ALWAYS = ("-fno-sycl-unnamed-lambda",)
 """g++ knows no names for kernels that have none, so each kernel needs one."""
+BFLOAT16 = "/sycl-jit-toolchain/{libraries}/libsycl-fallback-bfloat16.bc"
+"""Conversions of bfloat16, which the run time adds to SPIR-V alone: machine code has to hold them. It is a file inside
+the library; the other one there asks for instructions that not every device has."""
 ATTRIBUTES = ("sycl", "intel")
 """The families of attributes that say something to the device pass alone."""
 NAMED_ATTRIBUTES = 12
@@ -78,6 +81,8 @@ def device_words(call: Call, source: Input, home: Home) -> list[str]:
     words = [*ALWAYS, f"--gcc-install-dir={install_folder(host_driver(call))}"]
     if Path(source.word).suffix not in {".cpp", ".cc", ".cxx", ".C"}:
         words += ["-x", "c++"]
+    if "spir64_gen" in call.targets:
+        words += behind_clang("-mlink-builtin-bitcode", BFLOAT16.format(libraries=home.interface.libraries))
     given = _without_own_headers([*_preview(call), *call.both, *call.device], home)
     while given:
         word = given.pop(0)

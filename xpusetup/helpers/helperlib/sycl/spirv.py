@@ -10,13 +10,15 @@ import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
 MAGIC = 0x07230203
 HEAD = 20
-ENTRY_POINT, FUNCTION, DECORATE = 15, 54, 71
+STRING, ENTRY_POINT, FUNCTION, DECORATE = 7, 15, 54, 71
 LINKAGE, IMPORT = 41, 1
 WORD = 4
+WORDS = b"-fsycl-device-only"
+"""A word that the library adds to each compile."""
 
 
 def read_imports(module: bytes) -> list[str]:
@@ -37,15 +39,44 @@ def read_kernels(module: bytes) -> list[str]:
 
 def rename_kernels(module: bytes, kernels: Collection[str], suffix: str) -> bytes:
     """Give a module whose kernels of these names have a suffix."""
+
+    def rename(number: int, rest: bytes) -> bytes:
+        if number != ENTRY_POINT:
+            return rest
+        name, after = _text(rest, 2 * WORD)
+        return rest[: 2 * WORD] + _padded(f"{name}{suffix}" if name in kernels else name) + rest[after:]
+
+    return _rewrite(module, rename)
+
+
+def drop_words(module: bytes) -> bytes:
+    """Give a module without the words of its compile.
+
+    With -g they are among the debug information, and names of temporary files among them.
+    """
+    if WORDS not in module:
+        return module
+
+    def drop(number: int, rest: bytes) -> bytes:
+        return rest[:WORD] + _padded("") if number == STRING and WORDS in rest else rest
+
+    return _rewrite(module, drop)
+
+
+def _rewrite(module: bytes, change: Callable[[int, bytes], bytes]) -> bytes:
+    """Give a module with other operands of the instructions before its functions."""
     made, at = bytearray(module[:HEAD]), HEAD
     for number, rest in _instructions(module):
         at += WORD + len(rest)
-        if number == ENTRY_POINT:
-            name, after = _text(rest, 2 * WORD)
-            named = f"{name}{suffix}".encode() if name in kernels else name.encode()
-            rest = rest[: 2 * WORD] + named + b"\0" * (WORD - len(named) % WORD) + rest[after:]  # noqa: PLW2901
-        made += struct.pack("<I", (len(rest) // WORD + 1) << 16 | number) + rest
+        new = change(number, rest)
+        made += struct.pack("<I", (len(new) // WORD + 1) << 16 | number) + new
     return bytes(made) + module[at:]
+
+
+def _padded(text: str) -> bytes:
+    """Give a text as the words that hold it, with a zero behind it."""
+    data = text.encode()
+    return data + b"\0" * (WORD - len(data) % WORD)
 
 
 def _instructions(module: bytes) -> Iterator[tuple[int, bytes]]:
