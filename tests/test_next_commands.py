@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +13,7 @@ from data import screens
 from data.ailing import MACHINES
 from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
+from data.saved import machine_file
 from golden import hold_one
 from json_schemas import RESULTS, types_of
 from logs import signatures
@@ -29,6 +29,7 @@ from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
 AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
@@ -55,7 +56,6 @@ AT_AN_END = {
     *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""
-SAVED = Path(__file__).parent / "machines"
 KINDS = {kind for command in RESULTS for kind in types_of(command)}
 SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each) in KINDS}
 
@@ -153,7 +153,7 @@ def test_what_only_a_shell_understands_is_given_to_one(line: str, argv: list[str
 @pytest.mark.parametrize("name", sorted(OUTCOMES))
 def test_from_each_saved_machine_at_most_eight_commands_lead_on(name: str) -> None:
     """None where no command leads to a device here: the way says why, and `route` is none."""
-    told = diagnose(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(SAVED / f"{name}.json"),)))
+    told = diagnose(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(machine_file(name)),)))
     way = way_of(read_as(Facts, MACHINES[name])).data
     for data, route in ((told, told.way.route), (way, way.way.route if way.way else "")):
         found = list_next(data, {})

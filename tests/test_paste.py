@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
+from data.saved import machine_file
 from data.texts import GPUS
 from fuzzing import examples
 from xpusetup.base.document import read_json_as, to_table, to_text
@@ -32,10 +32,11 @@ from xpusetup.ui.console import Terminal
 from xpusetup.ui.doctor import show_doctor, show_report
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xpusetup.commands.doctor import Diagnosis
     from xpusetup.paste.facts import PasteReport
 
-MACHINES = Path(__file__).parent / "machines"
 LSPCI = """\
 03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]
 \tSubsystem: ASRock Incorporation Device [1849:6021]
@@ -353,14 +354,14 @@ def test_every_part_is_asked_for_and_every_check_is_there() -> None:
 
 
 def saved(name: str) -> Facts:
-    return read_json_as(Facts, (MACHINES / f"{name}.json").read_text())
+    return read_json_as(Facts, machine_file(name).read_text())
 
 
 @pytest.mark.parametrize("name", sorted(OUTCOMES))
 def test_a_report_that_is_pasted_names_no_cause_that_the_machine_has_not(name: str, tmp_path: Path) -> None:
     facts = saved(name)
     data = judge(tmp_path, make_report(facts, GPUS))
-    own = diagnose(Where(), DoctorOptions(goal="run", facts=(str(MACHINES / f"{name}.json"),)))
+    own = diagnose(Where(), DoctorOptions(goal="run", facts=(str(machine_file(name)),)))
     amiss = {each.id for each in own.findings if each.level in ("fail", "skip")}
     assert set(data.root_causes) <= amiss
     assert "crash" not in levels(data).values()
@@ -378,7 +379,7 @@ def test_a_report_has_what_pytorchs_own_lacks(tmp_path: Path) -> None:
     ):
         assert line in text.splitlines()
     file = tmp_path / "report.txt"
-    asked = DoctorOptions(facts=(str(MACHINES / "b580-ubuntu-24.04.json"),), collect_env=str(file))
+    asked = DoctorOptions(facts=(str(machine_file("b580-ubuntu-24.04")),), collect_env=str(file))
     told = examine_machine(Where(), asked).data
     assert isinstance(told, UpstreamReport)
     assert f"the report is in {file}" in report(told)

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from data.profiles import shipped
+from data.saved import machine_file
 from xpusetup.base.document import read_as, to_table
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.toolkits import find_refusal
 from xpusetup.plan.install import BUILD, INSTALL
 from xpusetup.run.tool_chains import describe_refused
 
-MACHINE = Path(__file__).parent / "machines/toolkit-too-old.json"
-
 
 def machine(*versions: str | None) -> Facts:
     """Give a machine with these versions of oneAPI."""
-    document = json.loads(MACHINE.read_text())
+    document = json.loads(machine_file("toolkit-too-old").read_text())
     (kit,) = document["toolkits"]["found"]
     document["toolkits"]["found"] = [{**kit, "version": version} for version in versions]
     return read_as(Facts, document)

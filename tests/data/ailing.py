@@ -1,4 +1,4 @@
-"""The machines of tests/machines by name: well ones, and what ails the others. Their causes are in `data.outcomes`."""
+"""Whole machines by name: well ones, and what ails the others. Their causes are in `data.outcomes`."""
 
 from __future__ import annotations
 

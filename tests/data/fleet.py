@@ -1,4 +1,4 @@
-"""What the machines of tests/machines are made from: cards, distributions, and a whole machine of both, in order.
+"""What whole machines are made from: cards, distributions, and a whole machine of both, in order.
 
 A machine is a plain JSON document. The ailing ones are well ones with changes (`data.ailing`).
 """

@@ -1,4 +1,4 @@
-"""What has to be said of each machine of tests/machines: a table to hold against what a good engineer would say.
+"""What has to be said of each machine of data.ailing: a table to hold against what a good engineer would say.
 
 Columns: what ails a build here, what ails running here (root causes, in order), the way and a part of its reason.
 `told` are findings that are no causes and still what the machine is about.
