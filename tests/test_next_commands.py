@@ -32,7 +32,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 AT_AN_END = {
-    *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
+    *(
+        "Bisection",
+        "CacheSize",
+        "MadeToolkit",
+        "CheckList",
+        "CommandRun",
+        "Comparison",
+        "DeviceCheckList",
+        "DeviceTable",
+    ),
     *(
         "FallbackTables",
         "FitResult",
