@@ -137,7 +137,7 @@ def test_a_step_makes_it_before_what_compiles() -> None:
     assert plan.target.toolkit is not None
     assert plan.target.toolkit.made
     assert [step.id for step in plan.steps if "toolkit" in step.after] == ["torch.configure", "torch.build"]
-    hold("plans/wheels", {name: text for name, text in render_scripts(plan).items() if name in FILES})
+    hold("toolkit-wheels", {name: text for name, text in render_scripts(plan).items() if name in FILES})
     told = dict(steps["torch.configure"].env)
     assert (told["USE_KINETO"], told["USE_ONEMKL_XPU"], told["USE_XCCL"]) == ("0", "0", "0")
     assert "onemkl" not in told["PYTORCH_EXTRA_INSTALL_REQUIREMENTS"]

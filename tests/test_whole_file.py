@@ -22,6 +22,14 @@ IN_PLACE = {
     ("install_suite_needs", "constraints"),  # in a temporary folder
     ("generate_kernels", "source"),  # same
     ("helperlib/codegen/inductor", "folder / f'{name}.py'"),  # same
+    # in the temporary folder of one call of the compiler
+    *(("helperlib/sycl/compile", name) for name in ("both", "held", "text")),
+    *(("helperlib/sycl/device_pass", name) for name in ("path", "request", "work.header")),
+    *(("helperlib/sycl/device", name) for name in ("file", "request_file.parent / 'answer.json'")),
+    ("helperlib/sycl/ahead", "source"),
+    ("helperlib/sycl/rename", "path"),
+    # in a folder that is renamed when it is whole
+    *(("helperlib/sycl/folder", name) for name in ("into / 'env.sh'", "path")),
 }
 """What nobody else reads, or that has no other name."""
 

@@ -16,8 +16,9 @@ import typer.main
 from commands_page import list_commands
 from data import screens
 from data.outcomes import OUTCOMES
+from data.saved import machine_file
 from test_advice import commands_in
-from test_machines import HERE, doctor, screen_of_setup
+from test_machines import doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
 from xpusetup.base.document import read_json_as, to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
@@ -79,7 +80,7 @@ def written(show_it: Callable[[Terminal], None], width: int) -> str:
 
 @cache
 def facts_of(name: str) -> Facts:
-    return read_json_as(Facts, (HERE / f"{name}.json").read_text())
+    return read_json_as(Facts, machine_file(name).read_text())
 
 
 def told(data: Any, *, advice: bool = False) -> Iterator[str]:
@@ -138,7 +139,7 @@ def test_machines(name: str) -> None:
     way = way_of(facts_of(name)).data
     hold(lambda console: show.show_data(console, way, verbose=False), way)
     for goal in ("run", "build"):
-        options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
+        options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(machine_file(name)))
         data = show_setup(prepare_setup(options)).data
         hold(lambda console, data=data: show.show_data(console, data, verbose=False), data)  # type: ignore[misc]
     assert screen_of_setup(data)
