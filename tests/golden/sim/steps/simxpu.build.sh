@@ -21,6 +21,9 @@ export CMAKE_PREFIX_PATH="$ROOT"/venv
 export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/simxpu=simxpu -ffile-prefix-map='"$ROOT"/venv=venv
 export CXX=g++
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+export USE_CUDA=0
+export USE_ROCM=0
+export USE_XPU=0
 launch_compilers
 cd "$ROOT"/src/simxpu
 run rm -rf "$ROOT"/src/simxpu.wheel

@@ -14,6 +14,6 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/inspect_wheel.py --wheels "$ROOT"/wheels --distribution simxpu \
-  --version 1.0.0 --abi 1 --build-folder "$ROOT"/src --build-folder "$ROOT"/venv --out \
-  "$ROOT"/results/simxpu.inspect.json
+  --version 1.0.0 --abi 1 --without cuda --without rocm --without xpu --build-folder "$ROOT"/src --build-folder \
+  "$ROOT"/venv --out "$ROOT"/results/simxpu.inspect.json
 finish

@@ -23,6 +23,7 @@ export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/audio=audio -ffile-prefix-map='"$
 export CXX=g++
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
+export USE_ROCM=0
 launch_compilers
 cd "$ROOT"/src/audio
 run rm -rf "$ROOT"/src/audio.wheel

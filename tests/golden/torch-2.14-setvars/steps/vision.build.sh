@@ -31,6 +31,7 @@ export TORCHVISION_USE_VIDEO_CODEC=0
 export TORCHVISION_USE_WEBP=0
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
+export USE_ROCM=0
 launch_compilers
 cd "$ROOT"/src/vision
 run rm -rf "$ROOT"/src/vision.wheel

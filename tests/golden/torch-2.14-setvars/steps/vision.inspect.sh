@@ -14,6 +14,6 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/inspect_wheel.py --wheels "$ROOT"/wheels --distribution torchvision \
-  --version 0.29.1+xpu --build-folder "$ROOT"/src --build-folder "$ROOT"/venv --out \
-  "$ROOT"/results/vision.inspect.json
+  --version 0.29.1+xpu --without cuda --without rocm --build-folder "$ROOT"/src --build-folder "$ROOT"/venv \
+  --out "$ROOT"/results/vision.inspect.json
 finish

@@ -15,6 +15,9 @@ MAKES=("$ROOT"'/wheels/torch-2.14.1+xpu-*.whl')
 begin
 
 # the 2026.1.0 toolkit
+for script in /opt/intel/oneapi/compiler/latest/env/vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh /opt/intel/oneapi/umf/latest/env/vars.sh /opt/intel/oneapi/tcm/latest/env/vars.sh /opt/intel/oneapi/ccl/latest/env/vars.sh /opt/intel/oneapi/mpi/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/compiler/latest/env/vars.sh
@@ -60,6 +63,7 @@ export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export TORCH_XPU_ARCH_LIST=pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u
 export USE_CUDA=0
 export USE_MPI=0
+export USE_ROCM=0
 export USE_STATIC_MKL=1
 export USE_XPU=1
 cd "$ROOT"/src/torch

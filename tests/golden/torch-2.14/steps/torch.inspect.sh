@@ -14,6 +14,6 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/inspect_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
-  2.14.1+xpu --requires-xpu --abi 1 --arch pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u --build-folder "$ROOT"/src \
-  --build-folder "$ROOT"/venv --out "$ROOT"/results/torch.inspect.json
+  2.14.1+xpu --requires-xpu --abi 1 --arch pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u --without cuda --without \
+  rocm --build-folder "$ROOT"/src --build-folder "$ROOT"/venv --out "$ROOT"/results/torch.inspect.json
 finish

@@ -15,6 +15,9 @@ MAKES=("$ROOT"'/wheels/torchaudio-2.5.1+xpu-*.whl')
 begin
 
 # the 2024.1.4 toolkit
+for script in /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh
@@ -40,6 +43,7 @@ export PYTORCH_VERSION=2.5.1
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
 export USE_FFMPEG=0
+export USE_ROCM=0
 cd "$ROOT"/src/audio
 run rm -rf "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/audio/build --tools \

@@ -15,6 +15,9 @@ MAKES=("$ROOT"/results/torch.configure.json)
 begin
 
 # the 2024.1.4 toolkit
+for script in /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh
@@ -42,6 +45,7 @@ export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export TORCH_XPU_ARCH_LIST=pvc,xe-lpg,ats-m150
 export USE_CUDA=0
 export USE_MPI=0
+export USE_ROCM=0
 export USE_STATIC_MKL=1
 export USE_XPU=1
 export _GLIBCXX_USE_CXX11_ABI=1
@@ -50,6 +54,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/t
   "$ROOT"/src/torch.tools --compiler gcc --compiler g++ --compiler \
   /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py build --cmake --cmake-only
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --xpu --out \
-  "$ROOT"/results/torch.configure.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --off USE_CUDA --off \
+  USE_MPI --off USE_ROCM --on USE_STATIC_MKL --on USE_XPU --out "$ROOT"/results/torch.configure.json
 finish

@@ -13,6 +13,9 @@ MAKES=("$ROOT"/results/verify.json)
 begin
 
 # the 2024.1.4 toolkit
+for script in /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh

@@ -15,6 +15,9 @@ MAKES=("$ROOT"'/wheels/torchvision-0.20.1+xpu-*.whl')
 begin
 
 # the 2024.1.4 toolkit
+for script in /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh
@@ -42,6 +45,7 @@ export TORCHVISION_USE_VIDEO_CODEC=0
 export TORCHVISION_USE_WEBP=0
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
+export USE_ROCM=0
 launch_compilers
 cd "$ROOT"/src/vision
 run rm -rf "$ROOT"/src/vision.wheel
