@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -397,3 +398,13 @@ def test_the_reason_of_an_import_is_found_with_its_quotes(tmp_path: Path) -> Non
     file.write_text(f"torch 2.7.1+xpu\n{line}")
     pasted = read_paste([str(file)])
     assert [each.id for each in pasted.causes] == ["import.glibc"]
+
+
+def test_what_the_kernel_calls_an_error_is_no_all_clear(tmp_path: Path) -> None:
+    unheard = "xe 0000:04:00.0: [drm] *ERROR* GT0: Frobnication of the fuse box failed (-EIO)"
+    works = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.12.0+xpu True\n"
+    post = f"$ sudo dmesg | grep xe\n[   22.1] {unheard}\n$ lspci -nn\n{B580}{works}"
+    (tmp_path / "post").write_text(post)
+    paste, found = read_paste([str(tmp_path / "post")]), findings(post)
+    assert paste.describe(tuple(found.values())).kernel == [unheard]
+    assert paste.describe((replace(found["kmd.bound"], seen=unheard),)).kernel == []

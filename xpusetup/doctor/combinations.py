@@ -13,7 +13,7 @@ def check_combinations(question: Question) -> Answer | None:
         return None
     found = find_known_bad(question.bad, Situation(question.facts, question.gpus))
     if not found:
-        return Answer("ok", f"none of {len(question.bad)} that are known")
+        return Answer("ok", "none that is listed")
     first = found[0]
     words = {"happens": first.happens, "workaround": first.workaround, "thread": first.source}
     stops = first.stops and (first.firm or not lists_gpu(question.facts))
