@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from data.targets import NEW_KIT, OLD_KIT, SETVARS_KIT
 from xpusetup.base.model import Toolkit
-from xpusetup.machine.activation import render_activation
+from xpusetup.machine.activation import ABSENT, render_activation
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 CHECKED = """\
 [ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
@@ -23,7 +28,9 @@ def checked(version: str) -> str:
 
 
 def wrapped(version: str, *lines: str) -> str:
-    return "\n".join(("set +eu", "set --", *lines, "set -eu", checked(version)))
+    scripts = [line.removeprefix("source ") for line in lines if line.startswith("source ")]
+    there = [f"for script in {' '.join(scripts)}; do", ABSENT, "done"] if scripts else []
+    return "\n".join((*there, "set +eu", "set --", *lines, "set -eu", checked(version)))
 
 
 MODULES = replace(NEW_KIT, provider="modules", scripts=(), prelude=("module purge", "module load oneapi/2026.1"))
@@ -51,6 +58,16 @@ MODULES = replace(NEW_KIT, provider="modules", scripts=(), prelude=("module purg
 )
 def test_activation(kit: Toolkit, text: str) -> None:
     assert render_activation(kit) == text
+
+
+@pytest.mark.e2e
+def test_a_script_that_is_named_and_absent_stops_the_step(tmp_path: Path) -> None:
+    there, absent = tmp_path / "compiler.sh", tmp_path / "it's ccl.sh"
+    there.write_text("export CMPLR_ROOT=/kit\n")
+    text = render_activation(replace(NEW_KIT, version="", scripts=(str(there), str(absent))))
+    fail = 'fail() { echo "$1"; exit "$3"; }\n'
+    done = subprocess.run(["bash", "-c", f"set -eu\n{fail}{text}"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, f"the toolkit has no {absent}\n")
 
 
 def test_without_anything_to_look_for() -> None:

@@ -1,4 +1,4 @@
-"""sccache's distributed mode: what it says of itself, and what keeps device compiles here."""
+"""sccache's distributed mode: what it says of itself."""
 
 from __future__ import annotations
 
@@ -6,32 +6,15 @@ import json
 
 import pytest
 
-from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.errors import NotReadyError
 from xpusetup.run.compiler_caches import (
     Counts,
     Engine,
-    Launcher,
     parse_engine,
     parse_sccache_stats,
-    render_launcher,
-    render_local_configuration,
-    render_local_launcher,
 )
 
 URL = "http://10.0.0.1:10600/"
-CONFIGURATION = """
-server_startup_timeout_ms = 10000
-
-[dist]
-scheduler_url = "http://10.0.0.1:10600"
-
-[dist.auth]
-type = "token"
-token = "secret"
-
-[cache.disk]
-dir = "/sw/cache"
-"""
 
 
 def test_a_scheduler_with_machines() -> None:
@@ -59,29 +42,6 @@ def test_nobody_to_send_to(told: dict[str, object], says: str) -> None:
 def test_what_is_no_status(text: str) -> None:
     with pytest.raises(ValueError, match=r"no status of sccache|Expecting value"):
         parse_engine(text)
-
-
-def test_the_local_configuration_keeps_all_but_the_scheduler() -> None:
-    text = render_local_configuration(CONFIGURATION, "config")
-    assert "dist" not in text
-    assert "secret" not in text
-    assert '[cache.disk]\ndir = "/sw/cache"' in text
-    assert render_local_configuration("", "config") == ""
-    with pytest.raises(UsageError, match="config is not TOML"):
-        render_local_configuration("[dist", "config")
-
-
-@pytest.mark.parametrize(("told", "port"), [({}, 4227), ({"SCCACHE_SERVER_PORT": "5000"}, 5001)])
-def test_the_local_launcher_has_a_server_of_its_own(told: dict[str, str], port: int) -> None:
-    text = render_local_launcher("/opt/my tools/sccache", "/r/sccache.toml", told)
-    command = f"SCCACHE_CONF=/r/sccache.toml SCCACHE_SERVER_PORT={port} '/opt/my tools/sccache' \"$@\""
-    assert text.endswith(f"exec env -u SCCACHE_SERVER_UDS {command}\n")
-
-
-def test_only_device_compiles_go_through_it() -> None:
-    told = render_launcher(Launcher("sccache", "/s", "/r/local"), "/r", {})
-    assert told.pop("CMAKE_SYCL_COMPILER_LAUNCHER") == "/r/local"
-    assert set(told.values()) == {"/s"}
 
 
 def test_what_was_sent_is_counted_and_said() -> None:

@@ -21,16 +21,17 @@ BEGINS = ("", "", "", "[12/7561] Building CXX object ", "   12 | ", "-- ", "#9 1
 
 def find_plainly(data: bytes, finder: Finder) -> Mapping[int, set[int]]:
     """Look for each word in each line."""
-    found, begin = {}, 0
+    found, begin, spoken = {}, 0, ""
     for raw in data.splitlines(keepends=True):
         line = raw.lower()
         text = line.decode("latin-1")
         said = any(text[at + len(NAMES) : at + len(NAMES) + 1] in SAID for at in places(text, NAMES))
-        meant = [meant for word, meant in finder.words.items() if word in text and (said or NAMES not in word)]
+        meant = [meant for word, meant in finder.words.items() if word in spoken + text and (said or NAMES not in word)]
         numbers = {number for each in meant for beside, some in each.items() if beside in text for number in some}
         if numbers and not WORK.match(line):
             found[begin] = numbers
         begin += len(raw)
+        spoken = spoken if WORK.match(line) else "\n"  # a few words begin where the line above ends
     return found
 
 

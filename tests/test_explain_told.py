@@ -54,7 +54,7 @@ def test_what_no_class_knows(case: dict[str, Any]) -> None:
 
 def test_every_pattern_is_one() -> None:
     """They are compiled when a log needs them: a wrong one would end `explain` there."""
-    classes = [(each.patterns, (each.never, each.unless)) for each in signatures()]
+    classes = [(each.patterns, (each.never, each.beside, each.unless)) for each in signatures()]
     refinements = [(each.patterns, (each.beside, each.unless)) for _, each in WITH]
     for patterns, others in (*classes, *refinements):
         assert not any(make_regex(pattern).search("") for pattern in patterns)

@@ -78,7 +78,7 @@ def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert (document["size"], document["tags"], document["requires"]) == (wheel.stat().st_size, [TAG], ["filelock"])
     assert levels(document) == {
         **dict.fromkeys(("record", "version", "tags", "requires", "paths"), "ok"),
-        **dict.fromkeys(("xpu", "arch", "abi", "needed", "rpath", "floor", "size"), "info"),
+        **dict.fromkeys(("xpu", "others", "arch", "abi", "needed", "rpath", "floor", "size"), "info"),
     }
     assert capsys.readouterr().out.splitlines()[:2] == [
         "ok    files: 4 files as RECORD says",
@@ -303,6 +303,32 @@ XPU = library("torch/lib/libtorch_xpu.so", needed=("libsycl.so.8",), images=(".t
 )
 def test_xpu(libraries: tuple[Any, ...], level: str, seen: str) -> None:
     found = findings(*libraries, wanted=wheel_contents.Wanted(xpu=True))["xpu"]
+    assert (found[0], found[1][: len(seen)]) == (level, seen)
+
+
+@pytest.mark.parametrize(
+    ("one", "without", "level", "seen"),
+    [
+        (XPU, ("xpu",), "fail", "built for xpu, for it has or needs libsycl.so.8, libtorch_xpu.so"),
+        (
+            library("demo/_C.so", needed=("libc10_xpu.so",)),
+            ("xpu",),
+            "fail",
+            "built for xpu, for it has or needs libc10_",
+        ),
+        (library("demo/_C.so", needed=("libcudart.so.13",)), ("cuda", "xpu"), "fail", "built for cuda, for it has or"),
+        (
+            library("demo/_C.so", needed=("libamdhip64.so.7",)),
+            ("rocm",),
+            "fail",
+            "built for rocm, for it has or needs lib",
+        ),
+        (XPU, ("cuda", "rocm"), "ok", "nothing of cuda, rocm"),
+        (XPU, (), "info", "no accelerator was to be left out"),
+    ],
+)
+def test_accelerators_that_are_left_out(one: Any, without: tuple[str, ...], level: str, seen: str) -> None:
+    found = findings(one, wanted=wheel_contents.Wanted(without=without))["others"]
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 
 

@@ -48,7 +48,6 @@ EFFECTS = (
     "run.lock",
     "run.runner",
     "run.step_process",
-    "run.compiler_caches",
     "bundle.io",
     "bundle.without_network",
 )

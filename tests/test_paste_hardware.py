@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from data.pasting import causes, errors, findings, look, read, warned
+from xpusetup.commands.paste import read_paste
 from xpusetup.machine.gpus import age_of
 from xpusetup.paste.kernel import plain_slot
 
@@ -474,3 +476,13 @@ def test_of_two_gpus_the_newer_decides_on_the_kernel() -> None:
 @pytest.mark.parametrize("text", ["/dev/dri", "/dev/dxg"])
 def test_a_file_that_is_not_there_in_another_language(text: str) -> None:
     assert causes(f"ls: Zugriff auf '{text}' nicht möglich: Datei oder Verzeichnis nicht gefunden\n")
+
+
+def test_what_the_kernel_calls_an_error_is_no_all_clear(tmp_path: Path) -> None:
+    unheard = "xe 0000:04:00.0: [drm] *ERROR* GT0: Frobnication of the fuse box failed (-EIO)"
+    works = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.12.0+xpu True\n"
+    post = f"$ sudo dmesg | grep xe\n[   22.1] {unheard}\n$ lspci -nn\n{B580}{works}"
+    (tmp_path / "post").write_text(post)
+    paste, found = read_paste([str(tmp_path / "post")]), findings(post)
+    assert paste.describe(tuple(found.values())).kernel == [unheard]
+    assert paste.describe((replace(found["kmd.bound"], seen=unheard),)).kernel == []

@@ -96,6 +96,14 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
         {"loader": "1.28.2"},
         {"driver": "26.18.38308.1"},
     ),
+    "several-b70-on-25.48": (
+        ["e223", "e223"],
+        "xe",
+        "6.17.0-1009-intel",
+        "25.48.36300.8",
+        {"dist": {"torch": "2.12.0+xpu"}},
+        {"driver": "26.22.38646.4"},
+    ),
     "b70-before-its-torch": (
         ["e223"],
         "xe",

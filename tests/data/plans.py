@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
 
 
-def plan_of(profile: Profile) -> Plan:
-    """Give the plan of a profile for every component."""
+def plan_of(profile: Profile, request: Request | None = None) -> Plan:
+    """Give the plan of a profile for every component, or for what is asked."""
     facts = machine(toolkits={"found": []})
     target = make_target(profile, facts, device(profile.accelerator), Request(), Settings())
-    return make_plan(profile, Request(), target, Layout())
+    return make_plan(profile, request or Request(), target, Layout())
 
 
 def locked(profile: Profile) -> Profile:

@@ -235,7 +235,7 @@ PLAN = PlanResult(
         Saving(
             id="cache",
             on=True,
-            what="ccache before each compile",
+            what="ccache before each compile but those of SYCL",
             saves="what was compiled once, in any root",
             gives_up="room for its files",
             how="",

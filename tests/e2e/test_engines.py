@@ -58,9 +58,8 @@ token = "clients"
 SETUP = """
 import os, subprocess
 from setuptools import Extension, setup
-device = os.environ.get("CMAKE_SYCL_COMPILER_LAUNCHER")
-if device:  # as CMake calls it for each object of torch-xpu-ops
-    subprocess.run((device, "@GXX@", "-c", "device.cpp", "-o", "device.o"), check=True)
+device = os.environ.get("CMAKE_SYCL_COMPILER_LAUNCHER")  # which CMake puts before each object of torch-xpu-ops
+subprocess.run((*([device] if device else []), "@GXX@", "-c", "device.cpp", "-o", "device.o"), check=True)
 setup(name="tiny", version="1.0", ext_modules=[Extension("tiny", ["tiny.c"])])
 """
 
@@ -95,9 +94,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
     try:
         yield found
     finally:
-        for port in (ports[0], ports[0] + 1):
-            stop = (FOLDER / "sccache", "--stop-server")
-            subprocess.run(stop, env={**env, "SCCACHE_SERVER_PORT": str(port)}, check=False, capture_output=True)
+        subprocess.run((FOLDER / "sccache", "--stop-server"), env=env, check=False, capture_output=True)
 
 
 @contextmanager
@@ -142,12 +139,10 @@ def test_host_compiles_go_elsewhere_and_device_compiles_stay(place: Place) -> No
         with daemon(program, "server", "--config", f"{place.folder}/server.toml", log=place.folder / "server.log"):
             wait_until(lambda: '"num_servers":1' in status(place), seconds=60)
             built = place.build("root")
-    assert built.result["cached"] == {"tiny.build": [0, 2]}
+    assert built.result["cached"] == {"tiny.build": [0, 1]}
     assert built.result["sent"] == {"tiny.build": [1, 0]}
     assert f"sccache sends host compiles to http://127.0.0.1:{place.ports[1]}/: 1 machine" in built.err
     assert sum(stats(place, place.ports[0])["dist_compiles"].values()) == 1
-    here = stats(place, place.ports[0] + 1)
-    assert (here["dist_compiles"], here["compilations"]) == ({}, 1)
 
 
 @pytest.mark.long

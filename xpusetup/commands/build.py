@@ -169,7 +169,6 @@ def run_purpose(
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
-        tuning.write_engine(prepared, launcher)
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))

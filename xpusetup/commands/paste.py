@@ -68,6 +68,9 @@ UNSURE = ("umd.ze_init", "umd.only_opencl_gpu")
 """Checks that say that it fails and not why."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
+CALLED_ERROR = "*ERROR*"
+"""How drivers of GPUs mark a message that the kernel has as an error."""
+MOST_ERRORS = 3
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
 """Checks that say why a driver of another kind speaks up: the one that is meant for the GPU is kept from it."""
 
@@ -85,9 +88,9 @@ class PasteSummary:
     """From what was judged: how many outputs of which kind, how many lines and how many of no known kind, and some.
 
     `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
-    and not why; `unknown`: what to paste to know more; `surer`: its errors tell more than the causes that the checks
-    found, as those are symptoms. `ask`: the command that prints the post as a question; empty where a cause is sure or
-    torch has a device.
+    and not why; `kernel`: what the kernel calls an error and nothing else tells of; `unknown`: what to paste to know
+    more; `surer`: its errors tell more than the causes that the checks found, as those are symptoms. `ask`: the command
+    that prints the post as a question; empty where a cause is sure or torch has a device.
     """
 
     kinds: dict[str, int]
@@ -97,6 +100,7 @@ class PasteSummary:
     cut: bool
     causes: list[Cause]
     symptoms: list[str]
+    kernel: list[str]
     unknown: list[Untold]
     surer: bool
     ask: str
@@ -136,6 +140,9 @@ class Paste:
             cut=self.cut,
             causes=meant,
             symptoms=self._symptoms([cause for cause in told if _is_symptom(cause, self.facts)], findings),
+            kernel=_untold_errors(
+                self.facts, [*(each.seen for each in findings), *(each.text for each in self.causes)]
+            ),
             unknown=_unknown(self.facts, findings),
             surer=any(cause.level == "error" for cause in meant)
             and all(each.id in UNSURE or _says_nothing(each, told) for each in findings if each.id in causes),
@@ -169,6 +176,13 @@ def _is_sure(found: Collection[str], errors: Iterable[Cause]) -> bool:
     """Say whether a check saw a cause, or an error line has only one meaning."""
     seen = any(name not in (*UNSURE, "torch.available") for name in found)
     return seen or any(each.level == "error" and not each.likely for each in errors)
+
+
+def _untold_errors(facts: Facts, told: Iterable[str]) -> list[str]:
+    """Give the kernel's lines on GPUs that it calls errors, less those that a check or a cause shows."""
+    kernel, shown = facts.kernel, "\n".join(told)
+    lines = [line for line in (kernel.messages or []) if CALLED_ERROR in line] if kernel else []
+    return [line[:160] for line in dict.fromkeys(lines) if line not in shown][-MOST_ERRORS:]
 
 
 def _says_nothing(finding: Finding, causes: Sequence[Cause]) -> bool:

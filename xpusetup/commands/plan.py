@@ -100,7 +100,7 @@ def _tests(profile: Profile) -> Iterator[Saving]:
 
 
 def _cache(launcher: Launcher | None, closed: str) -> Saving:
-    what, how = (f"{launcher.name} before each compile", "") if launcher else NO_CACHE
+    what, how = (f"{launcher.name} before each compile but those of SYCL", "") if launcher else NO_CACHE
     if launcher and closed:
         what, how = f"{launcher.name} cannot write {closed}", ELSEWHERE
     return Saving(

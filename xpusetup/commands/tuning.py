@@ -56,22 +56,14 @@ def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str
         return None, f"{launcher.name} is left out, because it cannot write {closed}; {ELSEWHERE}"
     if launcher.name != "sccache":
         return launcher, ""
-    from xpusetup.run.compiler_caches import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
+    from xpusetup.run.compiler_caches import ask_engine  # noqa: PLC0415 - most builds have no sccache
 
     engine = ask_engine(launcher)
     if engine is None:
         return launcher, ""
     machines = f"{engine.servers} {'machine' if engine.servers == 1 else 'machines'}"
     said = f"sccache sends host compiles to {engine.scheduler}: {machines}, {engine.cpus} processors"
-    return keep_devices_here(launcher, prepared.root), said
-
-
-def write_engine(prepared: Prepared, launcher: Launcher | None) -> None:
-    """Write what keeps device compiles here, where others are sent away; the caller holds the root's lock."""
-    if launcher is not None and launcher.device:
-        from xpusetup.run.compiler_caches import write_local  # noqa: PLC0415 - most builds have no sccache
-
-        write_local(launcher, prepared.root)
+    return launcher, said
 
 
 def cache_variables(prepared: Prepared, launcher: Launcher | None) -> dict[str, str]:

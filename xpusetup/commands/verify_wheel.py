@@ -23,7 +23,7 @@ from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
 from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.machine.tables import target_table
-from xpusetup.plan.component import inspect_options
+from xpusetup.plan.component import inspect_options, left_out_options
 from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
@@ -216,7 +216,9 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
         raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
     own = ["--distribution", part.distribution, *([] if asked.version else ["--version", part.version])]
     arch = asked.arch.split(",") if asked.arch else profile.arch.default if profile.arch else []
-    return [*own, *(inspect_options(part, arch) if part.kind == "source" else ())]
+    if part.kind != "source":
+        return own
+    return [*own, *inspect_options(part, arch), *left_out_options(profile, part)]
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:

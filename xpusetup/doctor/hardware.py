@@ -189,6 +189,8 @@ CAME_UP = r"\bInitialized (?:i915|xe) .* on minor"
 HANG = (
     r"GPU HANG|context reset due to GPU hang|Fence expiration time out|\b(?:Engine|GT) reset\b|Timedout job"
     r"|Engine memory CAT error|device coredump has been created|\bhang on [rcbv]cs\d|Resetting (?:chip|[rcbv]cs\d)"
+    r"|\btrying reset from\b|\breset (?:queued|started)\b|\bGuC reset\b|TLB invalidation\b.*\btime"
+    r"|\b(?:GuC|CT)\b.*\b(?:timed out|no response|not responding|dead|broken)\b"
 )
 FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
 """Which firmware a family needs, as its file below the firmware folder begins."""
@@ -454,6 +456,10 @@ def check_bound(question: Question) -> Answer | None:
     if question.facts.in_wsl or not found:
         return None
     seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
+    forced = re.findall(
+        r"\b(?:i915|xe)\.force_probe=\S+", question.facts.kernel.cmdline if question.facts.kernel else ""
+    )
+    seen += f"; the kernel's command line decides it: {' '.join(forced)}" if forced else ""
     if not lost:
         return Answer("ok", seen)
     words = {"address": lost[0].address, **how_to_bind(question, lost[0])}

@@ -43,7 +43,7 @@ CHECKS: tuple[Check, ...] = (
         RUN,
     ),
     Check("kmd.blacklisted", hardware.check_blacklist, ("hardware", "kernel", "container"), RUN),
-    Check("kmd.bound", hardware.check_bound, ("hardware", "container"), RUN),
+    Check("kmd.bound", hardware.check_bound, ("hardware", "kernel", "container"), RUN),
     Check("kmd.xe_on_dg2_old_kernel", hardware.check_xe_on_alchemist, ("hardware", "kernel", "container"), RUN),
     Check(
         "kmd.compute_runtime_vs_kernel", hardware.check_driver_age, ("hardware", "kernel", "container", "userland"), RUN

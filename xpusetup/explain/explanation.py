@@ -315,7 +315,9 @@ def _is_sure(match: Match) -> bool:
 def _decide(seen: ScanResult, log: Lines) -> None:
     """Drop and narrow what was matched by what the log tells elsewhere."""
     for name, match in list(seen.matches.items()):
-        if match.signature.unless and make_regex(match.signature.unless).search(log.whole):
+        known = match.signature
+        lacks = known.beside and not make_regex(known.beside).search(log.whole)
+        if lacks or (known.unless and make_regex(known.unless).search(log.whole)):
             del seen.matches[name]
             continue
         if not match.signature.when:

@@ -88,6 +88,7 @@ class Signature(Strict):
     words: list[str] = field(default_factory=list)
     patterns: list[str] = field(default_factory=list)
     never: str = ""
+    beside: str = ""
     unless: str = ""
     follows: list[str] = field(default_factory=list)
     on: dict[System, Advice] = field(default_factory=dict)

@@ -1,7 +1,8 @@
-"""Reads what CMake decided, and stops a build that would go on without the accelerator.
+"""Reads what CMake decided, and stops a build that has not what it was told to have, or has what it was to leave out.
 
-Before 2.14 a missing SYCL compiler is only a warning. PyTorch forces its decision into the cache: off is
-`USE_XPU:BOOL=OFF`, on keeps whatever was passed (`1`, `ON`). A second, silent way to lose it is that torch-xpu-ops
+CMake decides by what lies on the machine. Before 2.14 a missing SYCL compiler is only a warning, and a oneAPI in its
+usual place makes a build for the CPU one for XPU. PyTorch forces its decision into the cache: off is
+`USE_XPU:BOOL=OFF`, on keeps whatever was passed (`1`, `ON`). A second, silent way to lose XPU is that torch-xpu-ops
 leaves itself out (for one when the host compiler is not GCC): then ninja has no libtorch_xpu.so to build.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from pathlib import Path
 
 from helperlib.output import fail, say_summary, write_json
@@ -16,33 +18,70 @@ from helperlib.output import fail, say_summary, write_json
 TOLD = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BLAS", "USE_CUDA", "USE_XCCL", "USE_KINETO", "USE_MKLDNN")
 ABI = ("GLIBCXX_USE_CXX11_ABI", "_GLIBCXX_USE_CXX11_ABI")
 ON = {"1", "ON", "TRUE", "YES"}
-LIBRARY = "libtorch_xpu.so"
+LIBRARIES = {"USE_XPU": "libtorch_xpu.so", "USE_CUDA": "libtorch_cuda.so", "USE_ROCM": "libtorch_hip.so"}
+"""What ninja builds where an accelerator is on. Only these have to be decided on: CMake may not know another name."""
 
 
 def main() -> None:
-    """Read the cache and ninja's file, write down the decisions, and stop without XPU when it was wanted."""
+    """Read the cache and ninja's file, write down the decisions, and stop where one is not as it was told to be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
-    parser.add_argument("--xpu", action="store_true")
+    parser.add_argument("--on", action="append", default=[], metavar="NAME", help="has to be on")
+    parser.add_argument("--off", action="append", default=[], metavar="NAME", help="has to be off")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    cache = parse_cache(read(options.build / "CMakeCache.txt"))
-    has_library = LIBRARY in read(options.build / "build.ninja")
-    decision = cache.get("USE_XPU", "")
-    if options.xpu and decision.upper() not in ON:
-        fail(
-            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): no SYCL compiler that it can use",
-            "look for SYCL in the log above; what is missing: xpusetup doctor --for build",
-        )
-    if options.xpu and not has_library:
-        fail(
-            f"USE_XPU is on, and yet there is no {LIBRARY} to build: torch-xpu-ops left itself out",
-            "look for 'Not compiling with XPU' in the log above; the host compiler has to be GCC",
-        )
+    cache, ninja = read_decisions(options.build)
+    hold(cache, ninja, on=options.on, off=options.off)
     decisions = {name: cache[name] for name in ("USE_XPU", *TOLD) if name in cache}
-    write_json(options.out, {"decisions": decisions, LIBRARY: has_library})
+    write_json(options.out, {"decisions": decisions, LIBRARIES["USE_XPU"]: LIBRARIES["USE_XPU"] in ninja})
     print(", ".join(f"{name}={value}" for name, value in decisions.items()))
     say_summary(*describe(cache, os.environ.get("TORCH_XPU_ARCH_LIST", "")))
+
+
+def read_decisions(build: Path) -> tuple[dict[str, str], str]:
+    """Read CMake's cache and ninja's file of a build folder; end where there is none."""
+    return parse_cache(read(build / "CMakeCache.txt")), read(build / "build.ninja")
+
+
+def hold(cache: dict[str, str], ninja: str, *, on: list[str], off: list[str]) -> None:
+    """End where something is off that has to be on, or on that has to be off."""
+    for name in on:
+        hold_on(name, cache.get(name, ""), ninja)
+    for name in off:
+        hold_off(name, cache.get(name, ""), ninja)
+
+
+def hold_on(name: str, decision: str, ninja: str) -> None:
+    """End where CMake left out what has to be in."""
+    library = LIBRARIES.get(name, "")
+    xpu = name == "USE_XPU"
+    if decision.upper() not in ON and (decision or library):
+        fail(
+            f"CMake decided against {name.removeprefix('USE_')} ({name} is {decision or 'not set'})"
+            f"{': no SYCL compiler that it can use' if xpu else ', and it was asked for'}",
+            "look for SYCL in the log above; what is missing: xpusetup doctor --for build"
+            if xpu
+            else f"look for what it needs in the log above; to build without it: --set COMPONENT.{name}=0",
+        )
+    if library not in ninja:
+        fail(
+            f"{name} is on, and yet there is no {library} to build{': torch-xpu-ops left itself out' * xpu}",
+            "look for 'Not compiling with XPU' in the log above; the host compiler has to be GCC"
+            if xpu
+            else f"look for {name} in the log above",
+        )
+
+
+def hold_off(name: str, decision: str, ninja: str) -> None:
+    """End where CMake took what has to be left out."""
+    library = LIBRARIES.get(name, "")
+    makes = library and re.search(rf"^build [^:\n]*\b{re.escape(library)}\b", ninja, re.MULTILINE)
+    if decision.upper() in ON or makes:
+        fail(
+            f"CMake decided for {name.removeprefix('USE_')}, which this build is to leave out"
+            f" ({name} is {decision or 'not set'}{f', and {library} is to be built' if makes else ''})",
+            f"{name}=0 was exported: a file of the tree switches it on; to have it: --set COMPONENT.{name}=1",
+        )
 
 
 def read(path: Path) -> str:

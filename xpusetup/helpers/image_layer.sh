@@ -25,6 +25,6 @@ jobs() { # MIB
 export MAX_JOBS=${MAX_JOBS:-$(jobs "${2:-2048}")}
 if launcher=$(command -v ccache); then
   export COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher CMAKE_CXX_COMPILER_LAUNCHER=$launcher
-  export CMAKE_SYCL_COMPILER_LAUNCHER=$launcher CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
 fi
 exec bash "steps/$1.sh"

@@ -34,6 +34,13 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--distribution")
     parser.add_argument("--version")
     parser.add_argument("--requires-xpu", action="store_true")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=tuple(libraries.OF_ACCELERATORS),
+        help="may hold nothing of it",
+    )
     parser.add_argument("--host-alone", action="store_true", help="it was built without a device compiler, on purpose")
     parser.add_argument("--abi", type=int, choices=(0, 1), help="C++ ABI, as _GLIBCXX_USE_CXX11_ABI")
     parser.add_argument("--arch", metavar="LIST", help="GPUs that it was built for, as TORCH_XPU_ARCH_LIST")
@@ -120,6 +127,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         distribution=options.distribution,
         version=options.version,
         xpu=options.requires_xpu,
+        without=tuple(options.without),
         host_alone=options.host_alone,
         abi=options.abi,
         arch=options.arch,
@@ -383,6 +391,13 @@ CHECKS = (
         libraries.check_xpu,
         "A build that finds no SYCL compiler goes on without XPU, and says so in one line of many thousands.",
         "read what its configure said of XPU: xpusetup explain LOG",
+    ),
+    Check(
+        "wheel.others",
+        "accelerators left out",
+        libraries.check_others,
+        "CMake takes an accelerator whose toolkit it finds, asked or not; elsewhere its libraries are missing.",
+        "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0 for what it is not for",
     ),
     Check(
         "wheel.arch",

@@ -17,6 +17,13 @@ LEFT_BY_ENVIRONMENT = (
 """What passes into a clean environment where the toolkit is the caller's environment as it is."""
 
 
+ABSENT = (
+    '  [ -f "$script" ] || fail "the toolkit has no $script"'
+    ' "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3'
+)
+"""Without it `source` says one line, the step goes on, and CMake leaves out what the script would have shown it."""
+
+
 def render_activation(toolkit: Toolkit) -> str:
     """Give the lines that switch the toolkit on, in a shell of which nothing is left to chance.
 
@@ -25,7 +32,8 @@ def render_activation(toolkit: Toolkit) -> str:
     """
     sourced = [f"source {render_word(script)}" for script in toolkit.scripts]
     body = ["set +eu", "set --", *toolkit.prelude, *sourced, "set -eu"] if toolkit.prelude or sourced else []
-    return "\n".join([*body, *_checks(toolkit)])
+    there = [f"for script in {' '.join(map(render_word, toolkit.scripts))}; do", ABSENT, "done"] if sourced else []
+    return "\n".join([*there, *body, *_checks(toolkit)])
 
 
 def render_first(scripts: tuple[str, ...]) -> str:

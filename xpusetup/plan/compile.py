@@ -15,6 +15,8 @@ from xpusetup.config.settings import number_git
 from xpusetup.plan.member import record_interface
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from xpusetup.base.model import Need, Request
     from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.plan.context import Context
@@ -63,6 +65,13 @@ ALLOWED = (("clone.rejectShallow", "false"), ("protocol.file.allow", "always"))
 Commands = tuple[tuple[str, ...], ...]
 FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")
 
+SWITCHES = {"USE_XPU": "xpu", "USE_CUDA": "cuda", "USE_ROCM": "cuda"}
+"""Variables of PyTorch's build and its companions', by what PyTorch calls the accelerator.
+
+Unset, each is on where CMake finds that accelerator's toolkit: also in its usual place, which no variable names.
+"""
+WORDS = {"0": False, "OFF": False, "FALSE": False, "NO": False, "1": True, "ON": True, "TRUE": True, "YES": True}
+
 TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
 """From torch/lib in site-packages to the environment's lib, where the wheels of the run-time libraries put them."""
 
@@ -70,8 +79,8 @@ TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
 def make_configure(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that configures and stops where CMake decided against the accelerator."""
     tree, result = context.tree(part), f"{context.layout.results}/{part.name}.configure.json"
-    xpu = ("--xpu",) if part.inspect.xpu else ()
-    check = context.helper("check_configure.py", "--build", f"{tree}/build", *xpu, "--out", result)
+    held = hold_options(dict(compile_environment(context, part)))
+    check = context.helper("check_configure.py", "--build", f"{tree}/build", *held, "--out", result)
     step = Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
@@ -80,6 +89,27 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
         makes=(result,),
     )
     return compiling(context, part, step)
+
+
+def switched_off(profile: Profile) -> dict[str, str]:
+    """Give the variables that keep the accelerators of others out of what a profile compiles."""
+    return {name: "0" for name, accelerator in SWITCHES.items() if accelerator != profile.accelerator}
+
+
+def is_of_torch(part: SourceComponent) -> bool:
+    """Say whether a component is torch or is compiled against it."""
+    return part.name == "torch" or "torch" in part.after
+
+
+def decided(environment: Mapping[str, str]) -> dict[str, bool]:
+    """Give what a build is told to have and to leave out, by the names of CMake's options."""
+    told = {name: value.upper() for name, value in environment.items() if name.startswith("USE_")}
+    return {name: WORDS[value] for name, value in sorted(told.items()) if value in WORDS}
+
+
+def hold_options(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the options that hold CMake's decisions to what a build was told."""
+    return tuple(word for name, on in decided(environment).items() for word in (("--on" if on else "--off"), name))
 
 
 def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
@@ -240,6 +270,7 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         "CXX": context.target.cxx,
         "CMAKE_PREFIX_PATH": context.layout.venv,
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+        **(switched_off(context.profile) if is_of_torch(part) else {}),
         **_same_bytes(context, part),
         **_accelerator(context, part),
         **_versions(context, part),

@@ -9,15 +9,21 @@ from xpusetup.base.model import NONE, Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
 from xpusetup.plan.compile import (
+    SWITCHES,
     collect,
+    compile_environment,
     compile_folder,
     compiling,
+    decided,
     definitions,
+    hold_options,
+    is_of_torch,
     make_build,
     make_configure,
     make_target_step,
     pep517_settings,
     refresh,
+    switched_off,
 )
 from xpusetup.plan.context import OWN
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
@@ -34,7 +40,7 @@ from xpusetup.plan.member import (
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Request
     from xpusetup.config.profile import Archive, Profile, Vendored, WheelComponent
@@ -192,6 +198,9 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
 # Steps for trees of the user's own that are not built as the profile says: a ready wheel's source, an editable one.
 
 
+Words = tuple[str, ...]
+
+
 def as_source(part: WheelComponent) -> SourceComponent:
     """Give a component that is taken as a ready wheel as one that is built from source, in a tree of its own."""
     from xpusetup.config.take import NAMED_BY  # noqa: PLC0415 - most builds take a part as its profile has it
@@ -216,12 +225,13 @@ def as_source(part: WheelComponent) -> SourceComponent:
 def make_wheel_build(context: Context, part: SourceComponent) -> Step:
     """Give the step that builds what the profile takes as a ready wheel. It may download: Triton's fetches LLVM."""
     tree, out = context.tree(part), f"{context.beside(part)}.wheel"
+    held = hold_options(dict(compile_environment(context, part))) if part.name == "torch" else ()
     step = Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} from a source tree of your own",
         run=(
             ("rm", "-rf", out),
-            context.helper("build_tree.py", "--tree", tree, "--outdir", out),
+            context.helper("build_tree.py", "--tree", tree, "--outdir", out, *held),
             collect(context, part, out),
         ),
         after=("requirements", f"{part.name}.fetch"),
@@ -322,6 +332,14 @@ def _installed(
     yield from make_proof(context, part, (f"{part.name}.install", *ready))
 
 
+def left_out_options(profile: Profile, part: SourceComponent, environment: Mapping[str, str] | None = None) -> Words:
+    """Name the accelerators that a wheel may hold nothing of; a stack's member may bring what serves several."""
+    told = environment or {**switched_off(profile), **profile.environment, **part.environment}
+    off = sorted(name.removeprefix("USE_").lower() for name, on in decided(told).items() if name in SWITCHES and not on)
+    held = is_of_torch(part) and part.member is None
+    return tuple(word for name in off for word in ("--without", name)) if held else ()
+
+
 def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ...]:
     """Give what a profile wants of a component's wheel, as options of the helper that looks into it."""
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
@@ -335,7 +353,8 @@ def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ..
 def _make_inspect(context: Context, part: SourceComponent) -> Step:
     result = f"{context.layout.results}/{part.name}.inspect.json"
     wheel = context.choice(part)
-    wanted = inspect_options(part, context.target.arch)
+    without = left_out_options(context.profile, part, dict(compile_environment(context, part)))
+    wanted = (*inspect_options(part, context.target.arch), *without)
     places = (context.layout.src, context.layout.venv, *context.protected_trees(part))
     foreign = tuple(word for place in places for word in ("--build-folder", place))
     return Step(

@@ -5,22 +5,16 @@ from __future__ import annotations
 import json
 import operator
 import os
-import shlex
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
-import tomli_w
-
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from xpusetup.run.root import Root
 
 
 # Compiler caches: which one stands before the compilers, the variables that say so, and what it says of itself.
@@ -29,8 +23,10 @@ if TYPE_CHECKING:
 CACHE_TIMEOUT_S = 10.0
 Choice = Literal["auto", "ccache", "sccache", "none"]
 KNOWN = ("ccache", "sccache")
-LANGUAGES = ("C", "CXX", "SYCL")
-"""CMake's own, and the device compiles of torch-xpu-ops, where a release of it heeds CMAKE_SYCL_COMPILER_LAUNCHER."""
+LANGUAGES = ("C", "CXX")
+"""Not SYCL, though torch-xpu-ops heeds CMAKE_SYCL_COMPILER_LAUNCHER since autumn 2026: such a source is compiled once
+for the host and once for devices, and `-E` and `-MD`, by which caches know a source, show the host's pass alone (clang
+21 and 23). After a change of a header that only the other pass includes, ccache and sccache give the old object."""
 HITS = ("direct_cache_hit", "preprocessed_cache_hit")
 MISSES = ("cache_miss",)
 REMOTE = "remote_storage_hit"
@@ -38,11 +34,10 @@ REMOTE = "remote_storage_hit"
 
 @dataclass(frozen=True)
 class Launcher:
-    """A compiler cache that was found: its name and path; `device`: what stands before device compiles instead."""
+    """A compiler cache that was found."""
 
     name: str
     path: str
-    device: str = ""
 
 
 @dataclass(frozen=True)
@@ -121,8 +116,7 @@ def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str
         return {}
     names = ("COMPILER_LAUNCHER", *(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in LANGUAGES))
     own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1"} if launcher.name == "ccache" else {}
-    device = {"CMAKE_SYCL_COMPILER_LAUNCHER": launcher.device} if launcher.device else {}
-    wanted = {**dict.fromkeys(names, launcher.path), **device, **own}
+    wanted = {**dict.fromkeys(names, launcher.path), **own}
     return {name: value for name, value in wanted.items() if {name, _opposite(name)}.isdisjoint(told)}
 
 
@@ -185,12 +179,8 @@ def watch_cache(launcher: Launcher, log: Path) -> CacheWatch:
 
 
 def read_sccache(launcher: Launcher) -> Counts:
-    """Ask sccache's servers, which this starts where there is none; nothing where one does not answer."""
-    return sum(map(_ask, filter(None, (launcher.path, launcher.device))), NOTHING)
-
-
-def _ask(program: str) -> Counts:
-    done = run_process((program, "--show-stats", "--stats-format=json"), seconds=CACHE_TIMEOUT_S)
+    """Ask sccache's server, which this starts where there is none; nothing where it does not answer."""
+    done = run_process((launcher.path, "--show-stats", "--stats-format=json"), seconds=CACHE_TIMEOUT_S)
     try:
         return parse_sccache_stats(done.out) if done.code == 0 else NOTHING
     except ValueError:
@@ -198,13 +188,8 @@ def _ask(program: str) -> Counts:
 
 
 # Compiles on other machines by sccache's own distributed mode: whether it is on, and what it says of itself.
-#
-# Only host C++ is sent. SYCL compiles its source twice, for host and device, and sccache sends it preprocessed
-# once: so what compiles for devices gets a launcher of its own, which has the same cache and no scheduler.
 
 
-PORT = 4226
-"""On which sccache's server listens where nobody says otherwise."""
 WITHOUT = "or build without it: --launcher ccache (or none)"
 
 
@@ -239,29 +224,10 @@ def parse_engine(text: str) -> Engine | None:
     return engine
 
 
-def render_local_configuration(text: str, name: str) -> str:
-    """Give sccache's configuration without what sends compiles away. Raises UsageError for one that is not TOML."""
-    try:
-        values = parse_toml(text)
-    except TomlError as error:
-        raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
-    return tomli_w.dumps({key: value for key, value in values.items() if key != "dist"})
-
-
-def render_local_launcher(sccache: str, configuration: str, told: Mapping[str, str]) -> str:
-    """Give the script that compiles here: by a server of its own, beside the one that sends."""
-    text = told.get("SCCACHE_SERVER_PORT", "")
-    port = int(text) if text.isdigit() else PORT
-    words = (f"SCCACHE_CONF={configuration}", f"SCCACHE_SERVER_PORT={port + 1}")
-    command = ("env", "-u", "SCCACHE_SERVER_UDS", *words, sccache)
-    return f'#!/usr/bin/env bash\n# What compiles for devices stays on this machine.\nexec {shlex.join(command)} "$@"\n'
-
-
-# sccache's distributed mode here: ask whether its scheduler answers, and write the launcher that stays local.
+# sccache's distributed mode here: ask whether its scheduler answers.
 
 
 SCHEDULER_TIMEOUT_S = 30.0
-LOCAL = "launcher/local"
 
 
 def ask_engine(launcher: Launcher) -> Engine | None:
@@ -276,19 +242,3 @@ def ask_engine(launcher: Launcher) -> Engine | None:
         return parse_engine(done.out) if done.code == 0 else None
     except ValueError:
         return None  # a version without that mode
-
-
-def keep_devices_here(launcher: Launcher, root: Root) -> Launcher:
-    """Give the launcher with another one for what compiles for devices; `write_local` makes it."""
-    return replace(launcher, device=str(root / f"{LOCAL}/sccache"))
-
-
-def write_local(launcher: Launcher, root: Root) -> None:
-    """Write the launcher of device compiles, and its configuration, into a root whose lock the caller holds."""
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    source = Path(os.environ.get("SCCACHE_CONF") or home / "sccache/config")
-    text = render_local_configuration(files.read_text(source) or "", str(source))
-    configuration = root / f"{LOCAL}/sccache.toml"
-    files.write_text(configuration, text)
-    script = render_local_launcher(launcher.path, str(configuration), os.environ)
-    files.write_text(Path(launcher.device), script, executable=True)

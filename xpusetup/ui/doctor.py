@@ -198,7 +198,9 @@ def _show_errors(console: Console, pasted: PasteSummary, said: Collection[str]) 
 
 
 def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
-    """Show the lines that say that it fails and not why."""
+    """Show the lines that say that it fails and not why, and what else the kernel calls an error."""
+    for line in pasted.kernel:
+        console.print(f"\n The kernel  {escape(line)}")
     for line in pasted.symptoms:
         console.print(f"\n A message   {escape(line)}")
     if pasted.symptoms and not pasted.causes:
@@ -298,6 +300,8 @@ def _yes(data: Diagnosis) -> str:
         return "not by what was told, which does not say why"
     if _is_told_by_errors(data):
         return "nothing that was told of the machine speaks against it; its errors say what is wrong"
+    if data.pasted and data.pasted.kernel:
+        return "nothing that is known speaks against it, and the kernel tells of errors"
     return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
 
 
@@ -316,8 +320,9 @@ def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> s
             return "it fails, and no cause was told"
         if _is_told_by_errors(data):
             return "its errors tell of a cause"
-        if data.pasted and data.pasted.unknown:
-            return "nothing fails of what was told"
+        if data.pasted and (data.pasted.kernel or data.pasted.unknown):
+            by_kernel = "no cause is known, and the kernel tells of errors"
+            return by_kernel if data.pasted.kernel else "nothing fails of what was told"
         return "nothing fails" if warned else "nothing is wrong"
     count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
     if _spares_build(data) and not data.stops.get("run", ["unasked"]):

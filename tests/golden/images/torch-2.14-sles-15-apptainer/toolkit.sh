@@ -1,6 +1,9 @@
 # shellcheck shell=bash disable=SC1090,SC1091
 # Switches the toolkit on, in the shell that reads this.
 fail() { printf 'xpusetup: %s\n  %s\n' "$1" "$2" >&2; exit "${3:-1}"; }
+for script in /opt/intel/oneapi/compiler/latest/env/vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh /opt/intel/oneapi/umf/latest/env/vars.sh /opt/intel/oneapi/tcm/latest/env/vars.sh /opt/intel/oneapi/ccl/latest/env/vars.sh /opt/intel/oneapi/mpi/latest/env/vars.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source /opt/intel/oneapi/compiler/latest/env/vars.sh

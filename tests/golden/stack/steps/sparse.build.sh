@@ -23,6 +23,9 @@ export CXX=g++
 export FORCE_ONLY_CPU=1
 export SETUPTOOLS_SCM_PRETEND_VERSION=0.6.18
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+export USE_CUDA=0
+export USE_ROCM=0
+export USE_XPU=0
 launch_compilers
 cd "$ROOT"/src/sparse
 run rm -rf "$ROOT"/src/sparse.wheel

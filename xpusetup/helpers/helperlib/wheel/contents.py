@@ -241,6 +241,7 @@ class Wanted:
     distribution: str | None = None
     version: str | None = None
     xpu: bool = False
+    without: tuple[str, ...] = ()  # the accelerators that it may hold nothing of
     host_alone: bool = False  # it was built without a device compiler, on purpose
     abi: int | None = None
     arch: str | None = None

@@ -211,6 +211,26 @@ def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
     return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
 
 
+OF_ACCELERATORS = {
+    "xpu": re.compile(r"lib(?:torch|c10)_xpu\.so|libsycl\.so"),
+    "cuda": re.compile(r"lib(?:torch|c10)_cuda\.so|libcuda(?:rt)?[-.]"),
+    "rocm": re.compile(r"lib(?:torch|c10)_hip\.so|libamdhip64\.so"),
+}
+"""Libraries that show that a build took an accelerator: they are in the wheel, or something in it needs them."""
+
+
+def check_others(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Look for accelerators that a build was to leave out."""
+    if not wanted.without:
+        return Finding("info", "no accelerator was to be left out")
+    limit = f"nothing of {', '.join(wanted.without)}"
+    names = {name for one in wheel.libraries for name in (basename(one.path), *one.needed)}
+    found = {which: {name for name in names if OF_ACCELERATORS[which].match(name)} for which in wanted.without}
+    if said := [f"built for {which}, for it has or needs {some(those)}" for which, those in found.items() if those]:
+        return Finding("fail", "; ".join(said), limit)
+    return Finding("ok", limit, limit)
+
+
 def _say_none(wheel: Wheel) -> str:
     """Say that a wheel has no library that could be read: none at all, or those of another system."""
     systems = _systems(wheel)
