@@ -86,6 +86,13 @@ OVERWRITTEN = {
     "count": 234,
     "owners": {"library": "triton 3.5.0", "first": "triton-xpu 3.6.0"},
 }
+LEFT = {
+    "kind": "gone",
+    "level": "fail",
+    "names": ["triton/__init__.py"],
+    "count": 34,
+    "owners": {"library": "triton-ascend 3.2.0"},
+}
 BROKEN = "RuntimeError: Failed to load the backend extension: simxpu. You can disable; because OSError: libx.so"
 
 
@@ -624,6 +631,14 @@ BUILDING: list[Case] = [
         torch(conflicts=[OVERWRITTEN]),
         "",
         "fail: triton 3.5.0 and triton-xpu 3.6.0 both wrote triton/__init__.py and 233 more",
+    ),
+    ("runtime.gone", {}, "", ""),
+    ("runtime.gone", torch(conflicts=[HIDES, OVERWRITTEN]), "", "ok: all that they list is there"),
+    (
+        "runtime.gone",
+        torch(conflicts=[HIDES, LEFT]),
+        "",
+        "fail: triton-ascend 3.2.0 lists triton/__init__.py and 33 more, and that is not there",
     ),
     ("setvars.set_u", {}, "", ""),
     ("setvars.set_u", shell(SHELLOPTS="braceexpand:nounset"), "info: SHELLOPTS", ""),

@@ -40,6 +40,8 @@ HEADLINE: dict[str, str] = {
     "offered": "the library path offers {names} beside {has}",
     "files": "{library} and {first} both wrote {names}",
 }
+OF_LISTS = ("files", "gone")
+"""Kinds that packages' lists of files tell, not libraries."""
 
 
 def check_runtime(question: Question) -> Answer | None:
@@ -103,12 +105,12 @@ def _is_runtime(one: Conflict, torch: Torch) -> bool:
 
 
 def _is_outside(one: Conflict, torch: Torch) -> bool:
-    return one.kind != "files" and bool(one.first) and not _is_of(one.first, torch)
+    return one.kind not in OF_LISTS and bool(one.first) and not _is_of(one.first, torch)
 
 
 def _is_inside(one: Conflict, torch: Torch) -> bool:
     known = _is_outside(one, torch) or _is_cxx(one, torch) or _is_misfit(one, torch)
-    return one.kind != "files" and not known
+    return one.kind not in OF_LISTS and not known
 
 
 def _is_cxx(one: Conflict, torch: Torch) -> bool:

@@ -33,7 +33,7 @@ KEPT = 12
 
 @dataclass(frozen=True)
 class Conflict:
-    """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered or files.
+    """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered, files or gone.
 
     `library` needs `names` and gets `first`, which lacks them; `has` is a file that has them. Empty where unknown.
     """
