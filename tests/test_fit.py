@@ -19,21 +19,8 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
-from xpusetup.machine.fit import (
-    DeviceCode,
-    FitLibrary,
-    FitProblem,
-    FitTorch,
-    InspectedFit,
-    Inspection,
-    SeenTorch,
-    Target,
-    describe,
-    in_words,
-    judge_fit,
-    mend_command,
-    name_misfits,
-)
+from xpusetup.machine.fit import FitTorch, Target, describe, judge_fit, mend_command, name_misfits
+from xpusetup.machine.fit_read import DeviceCode, FitLibrary, FitProblem, InspectedFit, Inspection, SeenTorch, in_words
 from xpusetup.run.tables import versions_beside
 
 if TYPE_CHECKING:
@@ -309,7 +296,7 @@ UNSURE = problem("library", "libavcodec.so.60", certain=False)
         ((library(UNSURE), library(problem(), path="b")), "does_not_fit", "_C.so needs at::gone()"),
         ((library(problem(), group="g"), library(path="b", group="g")), "fits", "all 10 names"),
         ((library(problem(), group="g"), library(UNSURE, path="b", group="g")), "unknown", "_C.so needs libavcodec"),
-        ((library(), library(problem(), path="b", foreign=True)), "fits", "all 10 names"),
+        ((library(), library(problem(), path="b", foreign=True)), "fits", "all 5 names"),
         ((library(), library(problem(), path="_D.cpython-310-x86_64-linux-gnu.so")), "fits", "all 10 names"),
         ((library(), library(problem(), path="_D.cpython-311-x86_64-linux-gnu.so")), "does_not_fit", "_C.so needs"),
         ((library(problem(), path="_D.cpython-310-x86_64-linux-gnu.so"),), "does_not_fit", "_C.so needs"),

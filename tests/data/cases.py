@@ -818,6 +818,12 @@ ENVIRONMENTS: list[Case] = [
     ("torch.is_xpu_build", torch(version=None), "", "info: no torch in /home/me/venv"),
     (
         "torch.is_xpu_build",
+        {**torch(version="2.13.0+cpu", xpu="", report=None, distributions={"torch-npu": "2.13.0"}), **gpu(ASCEND)},
+        "",
+        "info: 2.13.0+cpu in /home/me/venv is a CPU build, as torch-npu wants it",
+    ),
+    (
+        "torch.is_xpu_build",
         torch(version="2.13.0+cpu", xpu="", report=None),
         "",
         "fail: 2.13.0+cpu in /home/me/venv is a CPU",

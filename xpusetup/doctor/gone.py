@@ -30,7 +30,8 @@ def check_gone(question: Question) -> Answer | None:
 
 def _told(one: Conflict) -> str:
     more = f" and {one.count - 1} more" if one.count > 1 else ""
-    return f"{one.owners.get('library', '')} lists {one.names[0]}{more}, and that is not there"
+    name = one.names[0] if one.names else "a file"
+    return f"{one.owners.get('library', '')} lists {name}{more}, and that is not there"
 
 
 def _mend(one: Conflict, torch: Torch) -> tuple[str, str]:

@@ -242,10 +242,15 @@ def check_build(question: Question) -> Answer | None:
         words |= {
             "mend": "So that it stays: install that package with --no-deps, or with the same --index-url for torch"
         }
+    plugin = next((name for name in PLUGINS if distribution(question, name)), "")
+    if plugin and not torch.cuda and not intel_gpus(question):
+        return Answer("info", f"{named} in {torch.prefix} is {other}, as {plugin} wants it")
     aside = (torch.report is None and _lists_none(question)) or _is_broken(torch)
     return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
 
 
+PLUGINS = ("torch-npu", "habana-torch-plugin")
+"""Extensions of other makers, which go beside a torch for the CPU."""
 NVIDIA = "10de"
 
 

@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.elf.conflicts import (
+    TORCH as TORCH_LIBRARY,
+)
+from helperlib.elf.conflicts import (
     Conflict,
     Known,
     judge_hidden,
@@ -96,7 +99,10 @@ class Prover:
         scope = process.open(path, shared=shared) or []
         new = self._new(process, scope)
         self.found += self._versions(process, new)
+        others = {one.library.path for name, one in process.missing[before:] if TORCH_LIBRARY.match(name)}
         for one in new:
+            if one.library.path in others:
+                continue  # made for a torch of another build, as a plug-in may be: that is no matter of symbols
             folder = one.library.path.rpartition("/")[0]
             own = one.library.path.startswith(f"{self.environment.prefix}/")
             if own or folder not in self.places.system:
