@@ -222,6 +222,28 @@ def test_a_fork_leaves_the_process_as_it_was() -> None:
     assert [one.library.path for one in process.order] == ["/a/libx.so"]
 
 
+@pytest.mark.parametrize("needed", ["libtorch.so", "libhccl.so"])
+def test_what_a_plug_in_lacks_is_no_conflict(needed: str) -> None:
+    """Of a package that does without torch, as open3d; of torch_npu, where CANN is not switched on."""
+    world = World()
+    world.add("/venv/site/x/libtorch_npu.so", needed=(needed,))
+    assert judge(world, "/venv/site/x/libtorch_npu.so") == []
+
+
+def test_a_plug_in_for_another_build_of_torch_is_no_matter_of_symbols() -> None:
+    world = World()
+    world.add("/venv/torch/lib/libtorch.so", needed=("libc10.so",), runpath=("$ORIGIN",))
+    world.add("/venv/torch/lib/libc10.so", names=("_ZN3c105ErrorC1E",))
+    asks = (asked("_ZN3c103xpu16getCurrentStreamEa"),)
+    for name, needed in (("of_xpu.so", ("libc10.so", "libc10_xpu.so")), ("other.so", ("libc10.so",))):
+        world.add(f"/venv/x/{name}", asks=asks, needed=needed)
+    own = tuple(world.files.values())
+    first = (world.files["/venv/torch/lib/libtorch.so"],)
+    place = environments.Environment("/venv", (), None, first, own, [], {}, Shelf(world))
+    found = environments.Prover(place, "", "").prove()
+    assert [(one.kind, one.library) for one in found] == [("torch", "/venv/x/other.so")]
+
+
 def files(title: str, **digests: str) -> Any:
     name, _, version = title.partition(" ")
     listed = tuple((path.replace("__", "/") + ".py", digest) for path, digest in digests.items())

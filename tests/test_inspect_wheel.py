@@ -465,6 +465,18 @@ def test_what_a_plug_in_needs_stops_nothing() -> None:
     assert found[:2] == ("warn", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings")
 
 
+@pytest.mark.parametrize(
+    ("needed", "owner"), [("libdnnl.so.3", "onednn"), ("libhwloc.so.15", "tcmlib"), ("libsycl.so.8", "intel-sycl-rt")]
+)
+def test_a_manylinux_wheel_that_requires_nothing_does_not_load(needed: str, owner: str) -> None:
+    """As cyllama-sycl 0.7.0, whose modules need SYCL's run time and oneDNN."""
+    members = (wheel_contents.Member("demo/x.so", library=library("demo/_x.abi3.so", needed=(needed,))),)
+    tag = "cp311-cp311-manylinux_2_28_x86_64"
+    wheel = wheel_contents.Wheel(f"demo-1.0-{tag}.whl", 1, "00", "demo", "1.0", (tag,), (), (), members)
+    found = importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
+    assert (found.level, found.seen) == ("fail", f"not required: _x.abi3.so needs {needed}, which {owner} brings")
+
+
 def _judge_requirements(path: str, needed: str, requires: tuple[str, ...]) -> Any:
     members = (wheel_contents.Member(path, library=library(path, needed=(needed,))),)
     wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)

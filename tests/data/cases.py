@@ -86,6 +86,13 @@ OVERWRITTEN = {
     "count": 234,
     "owners": {"library": "triton 3.5.0", "first": "triton-xpu 3.6.0"},
 }
+LEFT = {
+    "kind": "gone",
+    "level": "fail",
+    "names": ["triton/__init__.py"],
+    "count": 34,
+    "owners": {"library": "triton-ascend 3.2.0"},
+}
 BROKEN = "RuntimeError: Failed to load the backend extension: simxpu. You can disable; because OSError: libx.so"
 
 
@@ -638,6 +645,14 @@ BUILDING: list[Case] = [
         "",
         "fail: triton 3.5.0 and triton-xpu 3.6.0 both wrote triton/__init__.py and 233 more",
     ),
+    ("runtime.gone", {}, "", ""),
+    ("runtime.gone", torch(conflicts=[HIDES, OVERWRITTEN]), "", "ok: all that they list is there"),
+    (
+        "runtime.gone",
+        torch(conflicts=[HIDES, LEFT]),
+        "",
+        "fail: triton-ascend 3.2.0 lists triton/__init__.py and 33 more, and that is not there",
+    ),
     ("setvars.set_u", {}, "", ""),
     ("setvars.set_u", shell(SHELLOPTS="braceexpand:nounset"), "info: SHELLOPTS", ""),
     ("setvars.ld_duplicates", {}, "ok: not more than one", "ok: not more than one"),
@@ -814,6 +829,12 @@ ENVIRONMENTS: list[Case] = [
     ),
     ("torch.is_xpu_build", {}, "", "ok: 2.14.1+xpu in /home/me/venv, XPU 20260100"),
     ("torch.is_xpu_build", torch(version=None), "", "info: no torch in /home/me/venv"),
+    (
+        "torch.is_xpu_build",
+        {**torch(version="2.13.0+cpu", xpu="", report=None, distributions={"torch-npu": "2.13.0"}), **gpu(ASCEND)},
+        "",
+        "info: 2.13.0+cpu in /home/me/venv is a CPU build, as torch-npu wants it",
+    ),
     (
         "torch.is_xpu_build",
         torch(version="2.13.0+cpu", xpu="", report=None),

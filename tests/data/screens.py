@@ -38,7 +38,8 @@ from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibr
 from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
-from xpusetup.machine.fit import FitLibrary, FitProblem, FittedWheel, FitTorch
+from xpusetup.machine.fit import FittedWheel, FitTorch
+from xpusetup.machine.fit_read import FitLibrary, FitProblem
 from xpusetup.machine.parsers import LibraryOwner
 from xpusetup.rebuild.compare import WHY, MemberDifference
 from xpusetup.rebuild.io import VariedCondition

@@ -14,6 +14,7 @@ from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
+from xpusetup.run.guard import GUARDED
 from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, from_home, not_started, now, variable, variables
 from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
@@ -167,4 +168,9 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
     if not command or not command[0]:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
-    return workspace, run_environment(find_built(workspace))
+    built = find_built(workspace)
+    if (built.root / GUARDED).exists():
+        from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
+
+        hold_run_time(built.root, built.venv)
+    return workspace, run_environment(built)

@@ -18,7 +18,8 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
-from xpusetup.machine.fit import FittedWheel, FitTorch, Inspection, Target, in_words, judge_fit
+from xpusetup.machine.fit import FittedWheel, FitTorch, Target, judge_fit
+from xpusetup.machine.fit_read import Inspection, in_words
 from xpusetup.machine.probe import probe
 from xpusetup.machine.probe_devices import active_python
 from xpusetup.machine.probe_fit import read_version, site_packages

@@ -48,6 +48,7 @@ TELLS: dict[str, tuple[str, ...]] = {
     "runtime.libraries": ("torch.conflicts",),
     "runtime.packages": ("torch.conflicts",),
     "runtime.files": ("torch.conflicts",),
+    "runtime.gone": ("torch.conflicts",),
     "known.bad": (KERNEL, GPUS, PACKAGES, "torch"),
     "torch.fits": ("torch.misfits",),
     "torch.is_xpu_build": ("torch", "torch.build"),

@@ -50,6 +50,8 @@ HEADLINE: dict[str, str] = {
     "offered": "the library path offers {names} beside {has}",
     "files": "{library} and {first} both wrote {names}",
 }
+OF_LISTS = ("files", "gone")
+"""Kinds that packages' lists of files tell, not libraries."""
 
 
 def check_runtime(question: Question) -> Answer | None:
@@ -111,12 +113,12 @@ def _is_runtime(one: Conflict, torch: Torch) -> bool:
 
 
 def _is_outside(one: Conflict, torch: Torch) -> bool:
-    return one.kind != "files" and bool(one.first) and not _is_of(one.first, torch)
+    return one.kind not in OF_LISTS and bool(one.first) and not _is_of(one.first, torch)
 
 
 def _is_inside(one: Conflict, torch: Torch) -> bool:
     known = _is_outside(one, torch) or _is_cxx(one, torch) or _is_misfit(one, torch)
-    return one.kind != "files" and not known
+    return one.kind not in OF_LISTS and not known
 
 
 def _is_cxx(one: Conflict, torch: Torch) -> bool:
@@ -257,10 +259,15 @@ def check_build(question: Question) -> Answer | None:
         words |= {
             "mend": "So that it stays: install that package with --no-deps, or with the same --index-url for torch"
         }
+    plugin = next((name for name in PLUGINS if distribution(question, name)), "")
+    if plugin and not torch.cuda and not intel_gpus(question):
+        return Answer("info", f"{named} in {torch.prefix} is {other}, as {plugin} wants it")
     aside = (torch.report is None and _lists_none(question)) or _is_broken(torch)
     return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
 
 
+PLUGINS = ("torch-npu", "habana-torch-plugin")
+"""Extensions of other makers, which go beside a torch for the CPU."""
 NVIDIA = "10de"
 
 

@@ -6,7 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
-from xpusetup.doctor import access, ages, combinations, extensions, hardware, pytorch, resources, toolkit, userland
+from xpusetup.doctor import (
+    access,
+    ages,
+    combinations,
+    extensions,
+    gone,
+    hardware,
+    pytorch,
+    resources,
+    toolkit,
+    userland,
+)
 from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question, kept_torch, lists_all
 from xpusetup.machine.facts import Section
@@ -151,6 +162,7 @@ CHECKS: tuple[Check, ...] = (
     Check("torch.available", pytorch.check_available, ("torch",), RUN),
     Check("triton.package", pytorch.check_package, ("torch",), RUN),
     Check("runtime.files", pytorch.check_files, ("torch",), RUN),
+    Check("runtime.gone", gone.check_gone, ("torch",), RUN),
     Check("triton.compiler", pytorch.check_compiler, ("torch", "tools", "toolkits"), RUN),
     Check("triton.ze_headers", pytorch.check_headers, ("torch", "userland"), RUN),
 )

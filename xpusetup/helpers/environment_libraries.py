@@ -16,6 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.elf.conflicts import (
+    TORCH as TORCH_LIBRARY,
+)
+from helperlib.elf.conflicts import (
     Conflict,
     Known,
     judge_hidden,
@@ -26,14 +29,14 @@ from helperlib.elf.conflicts import (
     stem_of,
 )
 from helperlib.elf.loader import Disk, Process
-from helperlib.env.distributions import Owners, find_overlaps, libraries_of, read_distributions
+from helperlib.env.distributions import Owners, find_gone, find_overlaps, libraries_of, read_distributions
 from helperlib.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from helperlib.elf.loader import Library, Loaded
-    from helperlib.env.distributions import Distribution, Overlap
+    from helperlib.env.distributions import Distribution, Gone, Overlap
 
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
@@ -96,7 +99,10 @@ class Prover:
         scope = process.open(path, shared=shared) or []
         new = self._new(process, scope)
         self.found += self._versions(process, new)
+        others = {one.library.path for name, one in process.missing[before:] if TORCH_LIBRARY.match(name)}
         for one in new:
+            if one.library.path in others:
+                continue  # made for a torch of another build, as a plug-in may be: that is no matter of symbols
             folder = one.library.path.rpartition("/")[0]
             own = one.library.path.startswith(f"{self.environment.prefix}/")
             if own or folder not in self.places.system:
@@ -177,6 +183,14 @@ def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
     return Conflict("files", "fail", "", overlap.paths[:3], len(overlap.paths), owners=owners)
 
 
+def judge_gone(gone: Gone) -> Conflict:
+    """Tell of files that are gone: without a library, or what makes a folder a package, an import fails."""
+    first = sorted(gone.paths, key=lambda path: (path.count("/"), not path.endswith("__init__.py"), path))
+    needed = any(".so" in path or path.endswith("/__init__.py") for path in first)
+    level = "fail" if needed else "warn"
+    return Conflict("gone", level, "", tuple(first[:3]), len(first), owners={"library": gone.owner.title})
+
+
 def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
     prover = Prover(environment, options.library_path, options.preload)
     owners = Owners(environment.listed, environment.prefix, options.sysroot)
@@ -187,6 +201,7 @@ def examine(environment: Environment, options: argparse.Namespace) -> dict[str, 
         rows.append(replace(one, owners=named))
     overlaps = (judge_overlap(each, environment.places[0]) for each in find_overlaps(environment.distributions))
     rows += [one for one in overlaps if one is not None]
+    rows += [judge_gone(each) for each in find_gone(environment.distributions)]
     document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
     document["conflicts"] = [vars(one) for one in rows]
     if options.closure:

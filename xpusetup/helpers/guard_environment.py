@@ -17,7 +17,9 @@ from helperlib.env.pins import hash_file
 from helperlib.output import fail, write_json, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from helperlib.env.distributions import Found
 
 CODE = ".code"
 """How the name of the list of byte code ends, which lies beside the record."""
@@ -40,9 +42,8 @@ def main() -> None:
     there = installed()
     if absent := [name for name in options.pin if canonical(name) not in there]:
         fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
-    # Beside those asked for, what they pin to one version themselves (run-time libraries).
-    needed = {name for one in options.pin for name in names_of(there[canonical(one)].requires, pinned=True)}
-    names = sorted(name for name in {*map(canonical, (*options.pin, *options.keep)), *needed} if name in there)
+    asked = {*map(canonical, (*options.pin, *options.keep))}
+    names = sorted(name for name in {*asked, *pinned_by(there, map(canonical, options.pin))} if name in there)
     pins = "".join(f"{there[name].name}=={there[name].version}\n" for name in names)
     write_text(options.constraints, HEAD + pins)
     try:
@@ -58,6 +59,18 @@ def main() -> None:
     write_json(options.out, {**record, "distributions": list(map(look, names)), "conflicts": conflicts})
     write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
+
+
+def pinned_by(there: Mapping[str, Found], names: Iterable[str]) -> set[str]:
+    """Give what distributions pin to one version, and what that pins in turn: the run time, all of one day."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        one = there.get(waiting.pop())
+        new = names_of(one.requires, pinned=True) - found if one else set()
+        found |= new
+        waiting += new
+    return found
 
 
 def look(name: str) -> dict[str, object]:

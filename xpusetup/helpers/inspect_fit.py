@@ -8,6 +8,7 @@ the distributions that lie in the environment beside torch, and are linked with 
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import re
@@ -31,6 +32,7 @@ from helperlib.wheel.runtime import find_optional
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from helperlib.elf.loader import Library
     from helperlib.wheel.fit import Judged, Part
 
 BASE = "/site-packages"
@@ -103,7 +105,8 @@ def make_bench(torch: Torch, world: World, disk: Disk, options: argparse.Namespa
     for path in torch.paths:
         process.open(path, shared="global_deps" in path)
     if environment:
-        return Bench(world, process, closed=True)
+        beside = tuple(one.soname or basename(one.path) for one in environment.libraries)
+        return Bench(world, process, closed=True, beside=beside)
     lost = frozenset(name for name, _ in process.missing)
     return Bench(world, process, closed=False, brought=lost, brings=tuple(lost))
 
@@ -118,8 +121,9 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
     listed = torch.environment.listed if torch.environment else {}
     hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == canonical(name)}
     bench = make_bench(torch, World(disk, (archive, *torch.archives), hidden), disk, options)
-    judged = [] if options.no_torch else _judge(bench, archive)
-    judged = _with_optional(judged, (name for name in archive.zip.namelist() if name.endswith(".py")), archive.zip.read)
+    bench.closed = bench.closed and not _is_pending(about.get_all("Requires-Dist", []), torch.environment)
+    scripts = Scripts([name for name in archive.zip.namelist() if name.endswith(".py")], archive.zip.read)
+    judged = [] if options.no_torch else _judge(bench, archive, scripts, torch.environment)
     return {
         "file": path.name,
         "name": name,
@@ -129,16 +133,81 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "python": about.get("Requires-Python", ""),
         "libraries": [_short(asdict(one), place) for one in judged],
         "compiled": len(archive.parts()),
-        "files": sum(".dist-info/" not in member for member in archive.members),
         "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
         "overwrites": _overwrites(archive, torch.environment, canonical(name)),
         "device": device_code(archive.parts()),
         "broken": "",
+        "hollow": hollow(archive),
     }
 
 
-def _judge(bench: Bench, holder: Archive | Installed) -> list[Judged]:
-    return [*bench.judge(holder.parts()), *bench.judge_unread(holder.troubles)]
+def _is_pending(requires: Iterable[str], environment: Environment | None) -> bool:
+    """Say whether something that a wheel requires is not installed yet, which may bring what its libraries need."""
+    there = {each.name for each in environment.distributions} if environment else set()
+    named = (re.match(r"[\w.-]+", line) for line in requires if ";" not in line)
+    return any(each is not None and canonical(each[0]) not in there for each in named)
+
+
+class Scripts(NamedTuple):
+    """The Python files of a package, and how one is read."""
+
+    names: list[str]
+    read: Callable[[str], bytes]
+
+
+def _judge(
+    bench: Bench, holder: Archive | Installed, scripts: Scripts, environment: Environment | None
+) -> list[Judged]:
+    """Judge its libraries, once more with those of the environment that its own code opens first."""
+    parts = holder.parts()
+    judged = bench.judge(parts)
+    if environment and any(each.kind == "library" for one in judged for each in one.problems):
+        before = _opened_before(scripts, environment, bench.world)
+        judged = replace(bench, before=before).judge(parts) if before else judged
+    return _with_optional([*judged, *bench.judge_unread(holder.troubles)], scripts)
+
+
+OPENS = re.compile(rb"\b(?:CDLL|LoadLibrary|load_library|dlopen)\b")
+QUOTED = re.compile(rb"[\x22\x27](lib[\w.+-]+?\.so(?:\.\d+)*)[\x22\x27]")
+
+
+def _opened_before(scripts: Scripts, environment: Environment, world: World) -> dict[str, Library]:
+    """Give the libraries of ENV/lib that files which open libraries name: they are likely opened before the others."""
+    texts = (scripts.read(name) for name in scripts.names)
+    named = {each.decode() for text in texts if OPENS.search(text) for each in QUOTED.findall(text)}
+    found = ((name, world.look(f"{environment.prefix}/lib/{name}")) for name in sorted(named))
+    return {name: library for name, library in found if library is not None and not library.broken}
+
+
+SMALL = 4096
+"""A placeholder has no more bytes of code, all files together."""
+
+
+def hollow(archive: Archive) -> str:
+    """Say that a wheel holds nothing of its own: "meta" without a file, "placeholder" with code that does nothing."""
+    own = [one for one in archive.zip.infolist() if ".dist-info/" not in one.filename and not one.is_dir()]
+    if not own:
+        return "meta"
+    if any(not one.filename.endswith(".py") for one in own) or sum(one.file_size for one in own) > SMALL:
+        return ""
+    return "placeholder" if all(_does_nothing(archive.zip.read(one)) for one in own) else ""
+
+
+def _does_nothing(code: bytes) -> bool:
+    """Say whether a module holds texts, its version and functions without a body alone."""
+    try:
+        top = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return False
+    return all(map(_is_idle, top.body))
+
+
+def _is_idle(node: ast.stmt) -> bool:
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        return all(map(_is_idle, node.body))
+    if isinstance(node, ast.Assign):
+        return all(isinstance(one, ast.Name) and one.id.startswith("__") for one in node.targets)
+    return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def device_code(parts: Sequence[Part]) -> dict[str, Any]:
@@ -172,23 +241,22 @@ def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> 
         if one.name in OWN or not found.is_bound():
             continue
         parts = found.parts()
-        scripts = [os.path.join(one.place, path) for path, _ in one.files if path.endswith(".py")]  # noqa: PTH118
+        names = [os.path.join(one.place, path) for path, _ in one.files if path.endswith(".py")]  # noqa: PTH118
+        judged = _judge(bench, found, Scripts(names, _read_script), torch.environment)
         yield {
             **broken(Path(one.title), ""),
             "name": one.name,
             "version": one.version,
-            "libraries": [
-                _short(asdict(each), one.place) for each in _with_optional(_judge(bench, found), scripts, _read_script)
-            ],
+            "libraries": [_short(asdict(each), one.place) for each in judged],
             "compiled": len(parts),
             "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
         }
 
 
-def _with_optional(judged: Sequence[Judged], names: Iterable[str], read: Callable[[str], bytes]) -> list[Judged]:
+def _with_optional(judged: Sequence[Judged], scripts: Scripts) -> list[Judged]:
     """Mark the libraries of another accelerator which a package goes on without, by its Python files."""
     idle = [one.path for one in judged if one.foreign and one.problems]
-    optional = find_optional(idle, names, read) if idle else ()
+    optional = find_optional(idle, *scripts) if idle else ()
     return [replace(one, optional=one.path in optional) for one in judged]
 
 
@@ -229,7 +297,7 @@ def demangle(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def broken(path: Path, why: str) -> dict[str, Any]:
     nothing: dict[str, Any] = {"tags": [], "requires": [], "libraries": [], "troubles": [], "overwrites": {}}
-    named = {"file": path.name, "name": "", "version": "", "python": "", "compiled": 0, "broken": why}
+    named = {"file": path.name, "name": "", "version": "", "python": "", "compiled": 0, "broken": why, "hollow": ""}
     return {**named, **nothing, "device": device_code([])}
 
 

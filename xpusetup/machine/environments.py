@@ -74,10 +74,11 @@ class Conflict(Table):
     `library` asks for `names` (`count` of them) and gets `first`, which lacks them; `has` is another that has them.
     `kind`: "symbol", "version" (a version node), "abi" (the other C++ ABI), "torch" (built for another one), "majors"
     (two of a library of which there may be one), "missing", "hidden" (by LD_LIBRARY_PATH), "offered" (another major,
-    there) or "files" (two packages wrote the same ones). `owners`: whose `library`, `first` and `has` are.
+    there), "files" (two packages wrote the same ones) or "gone" (files that a package lists and are not there).
+    `owners`: whose `library`, `first` and `has` are.
     """
 
-    kind: Literal["symbol", "version", "abi", "torch", "majors", "missing", "hidden", "offered", "files"]
+    kind: Literal["symbol", "version", "abi", "torch", "majors", "missing", "hidden", "offered", "files", "gone"]
     level: Literal["warn", "fail"]
     library: str = ""
     names: list[str] = field(default_factory=list)

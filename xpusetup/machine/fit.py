@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.model import Misfit
 from xpusetup.machine.companions import TRITONS, TorchThere, index_of, install_beside, triton_of, version_beside
+from xpusetup.machine.fit_read import FitLibrary, FitProblem, InspectedFit, Inspection, in_words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,110 +22,6 @@ if TYPE_CHECKING:
 
 Answer: TypeAlias = Literal["fits", "does_not_fit", "unknown"]
 Binding: TypeAlias = Literal["none", "torch-stable", "torch-c++"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitProblem:
-    """Why a library cannot be loaded beside that torch; names are those of symbols, libraries or version nodes.
-
-    `count` says how many there are, `first` is the file that lacks them, `near` what it has by the same name with other
-    arguments; `certain` is false where something that is not here may bring them.
-    """
-
-    kind: Literal["file", "machine", "version", "major", "library", "abi", "torch", "symbol"]
-    library: str
-    names: list[str]
-    count: int
-    first: str
-    near: list[str]
-    certain: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitLibrary:
-    """A library that Python opens, how many names it asks torch for (C++, and of the stable interface in C).
-
-    Of those of one `group` one is enough; `foreign`: it needs an accelerator's libraries that are not here; `optional`:
-    the package's own code goes on where it does not load.
-    """
-
-    path: str
-    group: str
-    torch: int
-    stable: int
-    foreign: bool
-    problems: list[FitProblem]
-    optional: bool = False
-
-    @property
-    def is_spare(self) -> bool:
-        """Whether it does not load, is for another accelerator, and the package goes on without it."""
-        return bool(self.problems) and self.foreign and self.optional
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeviceCode:
-    """For which GPUs libraries were compiled ahead of time; `names` are all that stand for one of these alone.
-
-    `generic`: there is SPIR-V too, which a driver compiles for any GPU; `trouble` says why it could not be read.
-    """
-
-    gpus: list[str]
-    names: list[str]
-    generic: bool
-    trouble: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class InspectedFit:
-    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners.
-
-    `files`: how many it has beside its metadata.
-    """
-
-    file: str
-    name: str
-    version: str
-    tags: list[str]
-    requires: list[str]
-    python: str
-    libraries: list[FitLibrary]
-    compiled: int
-    troubles: list[str]
-    overwrites: dict[str, int]
-    device: DeviceCode
-    broken: str
-    files: int = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeenTorch:
-    """What helpers/inspect_fit.py says of the torch: the libraries that `import torch` opens."""
-
-    version: str
-    libraries: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inspection:
-    """What helpers/inspect_fit.py writes; `plain` has C++ names as people read them."""
-
-    torch: SeenTorch
-    wheels: list[InspectedFit]
-    plain: dict[str, str]
-
-
-def in_words(wheel: InspectedFit, plain: Mapping[str, str]) -> InspectedFit:
-    """Write the C++ names of a wheel's problems as people read them."""
-
-    def said(names: list[str]) -> list[str]:
-        return [plain.get(name, name) for name in names]
-
-    libraries = [
-        replace(one, problems=[replace(each, names=said(each.names), near=said(each.near)) for each in one.problems])
-        for one in wheel.libraries
-    ]
-    return replace(wheel, libraries=libraries)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,12 +135,19 @@ def mend_command(misfit: Misfit, python: str, torch: TorchThere) -> str:
         return install_beside([name], torch, pip)[0]
     if name == "torch-npu" and OF_CANN.search(misfit.reason):
         return f"source {CANN_SCRIPT}"
+    if lost := OF_SYSTEM.search(misfit.reason):
+        return f"# install this system's package with {lost[1]}: apt-file search {lost[1]}, dnf provides '*/{lost[1]}'"
     return f"{pip} uninstall --yes {misfit.name}"
 
 
 OF_CANN = re.compile(r"needs (?!lib(?:torch|c10))lib\S+\.so\S*, which is found nowhere")
 """What torch_npu lacks where nobody has switched CANN on: of others' libraries it has those of torch and CANN alone."""
 CANN_SCRIPT = "/usr/local/Ascend/ascend-toolkit/set_env.sh"
+OF_DEVICES = (
+    r"torch|c10|cu[a-z]+\.|cud|nv|nccl|sycl|ur_|mkl|ccl|mpi|pti|umf|tbb|imf|svml|intlc|irng|iomp|amdhip|roc|hip|hsa"
+)
+OF_SYSTEM = re.compile(rf"needs (?!lib(?:{OF_DEVICES}))(lib\S+\.so\S*), which is found nowhere")
+"""A library that is neither torch's nor an accelerator's: the system lacks a package, the one that asks is well."""
 
 
 def binding(wheel: InspectedFit) -> Binding:
@@ -270,6 +174,17 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
     if not wheel.compiled:
         yield from _judge_requirement(wheel, target)
     yield from _judge_troubles(wheel)
+    yield from _judge_hollow(wheel)
+
+
+def _judge_hollow(wheel: InspectedFit) -> Iterator[Verdict]:
+    """Promise nothing for a wheel that only requires others, or holds a name's place."""
+    asked = [line.partition(";")[0].strip() for line in wheel.requires if "extra ==" not in line]
+    if wheel.hollow == "meta":
+        told = f"what it requires decides: {', '.join(asked[:3])}" if asked else "and it requires nothing"
+        yield Verdict("unknown", f"it has no file of its own, {told}")
+    if wheel.hollow == "placeholder":
+        yield Verdict("unknown", "it is a placeholder: its code does nothing")
 
 
 def _judge_troubles(wheel: InspectedFit) -> Iterator[Verdict]:
@@ -382,8 +297,11 @@ def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
 def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
     groups = _groups(libraries)
     loads = [name for name, those in groups.items() if any(not one.problems for one in those)]
-    for name, those in groups.items():
+    # What stops the package itself comes before a plug-in for an accelerator or framework that is not here.
+    for name, those in sorted(groups.items(), key=lambda each: _is_plugin(each[1])):
         if name in loads or (loads and all(one.foreign for one in those)):
+            continue
+        if all(one.foreign and _is_lost(one) for one in those) and any(map(_may_load, libraries)):
             continue
         one = min(those, key=_weight)
         certain = [each for each in _sorted(one.problems) if each.certain]
@@ -392,6 +310,21 @@ def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
         of_torch = problem.kind in ("torch", "abi", "major") or is_of_torch(problem)
         answer: Answer = "does_not_fit" if known else "unknown"
         yield Verdict(answer, describe(problem), of_torch, damaged=problem.kind == "file")
+
+
+def _is_plugin(those: Sequence[FitLibrary]) -> tuple[bool, bool]:
+    """Put last what is for another accelerator, and of that what Python does not import by its name."""
+    modules = any(re.search(r"\.(?:cpython-[\w-]+|abi3)\.so$", one.path) for one in those)
+    return all(one.foreign for one in those), not modules
+
+
+def _is_lost(one: FitLibrary) -> bool:
+    return any(each.certain for each in one.problems)
+
+
+def _may_load(one: FitLibrary) -> bool:
+    """Say whether a library that is not linked to torch loads once what the package requires is installed."""
+    return not one.torch and not _is_lost(one)
 
 
 def is_of_torch(problem: FitProblem) -> bool:
@@ -413,7 +346,7 @@ SAID = {
     "machine": "{who} is for {name}, and that torch for {first}",
     "version": "{who} needs {name} of {first}, which that one has not",
     "major": "{who} needs {name}, and {first} is what that torch has",
-    "library": "{who} needs {name}, which is found nowhere",
+    "library": "{who} needs {name}, which is found nowhere{beside}",
     "abi": "{who} was built with the other C++ ABI: it needs {name}{more}",
     "torch": "{who} needs {name}{more}, which that torch has not{near}",
     "symbol": "{who} needs {name}{more}, which nothing here has",
@@ -429,6 +362,7 @@ def describe(problem: FitProblem) -> str:
         more=f" and {problem.count - 1} more" if problem.count > 1 else "",
         first=_file(problem.first),
         near=f"; it has {problem.near[0]}" if problem.near else "",
+        beside=f"; {_file(problem.first)} is here" if problem.first else "",
     )
 
 
@@ -437,10 +371,9 @@ def _file(path: str) -> str:
 
 
 def _well(wheel: InspectedFit) -> Verdict:
+    used = [one for one in wheel.libraries if not (one.foreign and one.problems)]
+    wheel = replace(wheel, libraries=used)
     bound = binding(wheel)
-    if not wheel.compiled and not wheel.files:
-        named = ", ".join(wheel.requires) or "nothing"
-        return Verdict("unknown", f"nothing is in it: what it requires has to fit ({named})")
     if not wheel.compiled:
         return Verdict("fits", "it is Python alone")
     if bound == "none":
@@ -451,6 +384,9 @@ def _well(wheel: InspectedFit) -> Verdict:
     return Verdict("fits", f"{names} there, {how}")
 
 
+CANN = "/usr/local/Ascend/ascend-toolkit/set_env.sh"
+
+
 def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
     wanted = _refuses(wheel, target.torch.version)
     if wanted is not None and wheel.compiled:
@@ -459,6 +395,9 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
         yield "only names were compared, not the layout of the classes behind them"
     if wheel.libraries and all(one.is_spare for one in wheel.libraries):
         yield "its code goes on without them, which are for another accelerator: what is Python alone in it works"
+    if off := list(dict.fromkeys(name for one in wheel.libraries for name in one.off)):
+        more = f" and {len(off) - 1} more" if len(off) > 1 else ""
+        yield f"{off[0]}{more} of CANN are not switched on in this shell: source {CANN} before it is imported"
     idle = [one for one in wheel.libraries if one.foreign and one.problems]
     if idle and len(idle) < len(wheel.libraries):
         yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"

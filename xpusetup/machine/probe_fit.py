@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 HELPER = "helpers/inspect_fit.py"
 READS = (
-    *(HELPER, "machine/fit.py", "helpers/helperlib/elf/file.py"),
+    *(HELPER, "machine/fit.py", "helpers/helperlib/elf/file.py", "helpers/helperlib/elf/conflicts.py"),
     *("helpers/helperlib/wheel/fit.py", "helpers/helperlib/wheel/runtime.py"),
 )
 """What decides the answer: where one of them changed, what was kept counts for nothing."""
@@ -95,7 +95,8 @@ def _keep(kept: Path, key: str, found: list[Misfit] | None) -> None:
 
 def _look(prefix: Path, places: Sequence[Path]) -> list[Misfit] | None:
     from xpusetup.base.document import read_as  # noqa: PLC0415 - where the answer is kept, nothing is read or judged
-    from xpusetup.machine.fit import Inspection, name_misfits  # noqa: PLC0415 - same
+    from xpusetup.machine.fit import name_misfits  # noqa: PLC0415 - same
+    from xpusetup.machine.fit_read import Inspection  # noqa: PLC0415 - same
 
     sysroot = Sysroot.from_environment().text
     words = [word for place in places for word in ("--place", str(place))]

@@ -23,6 +23,11 @@ ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch
 """Libraries that hold the state of a device or of torch: of two majors in one process, each knows half of it."""
 OF_DRIVER = ("libze_loader.so.1", "libcuda.so.1", "libOpenCL.so.1")
 """What only a machine with the device has to have."""
+SWITCHED = re.compile(
+    r"lib(?:hccl\w*|ascend\w*|acl_\w+|atb\w*|runtime|graph\w*|ge_(?:runner|compiler|executor|common\w*)|fmk_\w+|op_proto"
+    r"|opapi\w*|nnopbase|msprofiler|tsdclient|c_sec|register|platform|error_manager|metadef)\.so$"
+)
+"""Libraries of CANN, which its set_env.sh puts on the library path: not missing, but not switched on."""
 OF_TORCH = re.compile(r"^_Z(?:T[ISV])?N?[KVRO]*(?:2at|3c10|5torch)")
 TORCH = re.compile(r"^lib(?:torch|c10)[\w]*\.so")
 NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
@@ -33,7 +38,7 @@ KEPT = 12
 
 @dataclass(frozen=True)
 class Conflict:
-    """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered or files.
+    """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered, files or gone.
 
     `library` needs `names` and gets `first`, which lacks them; `has` is a file that has them. Empty where unknown.
     """
@@ -159,14 +164,24 @@ def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
 
 
 def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:
-    """Tell of libraries that are found nowhere, where another major of them is there or torch itself needs them."""
+    """Tell of libraries that are found nowhere, where another major of them is there or torch itself needs them.
+
+    Without a torch what is linked to it is a plug-in of a package that does without, as open3d is.
+    """
+    torch = any(stem_of(each.library.path) in ("libtorch", "libtorch_cpu", "libc10") for each in process.order)
     for name, one in missing:
+        if TORCH.match(name) and not torch:
+            continue
         stem = stem_of(name)
         rivals = [each.library for each in process.order if stem and stem_of(each.library.soname) == stem]
         rivals = rivals or [each for each in known.others(stem) if each.identity != one.library.identity]
         if rivals:
             yield Conflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
-        elif name not in OF_DRIVER and (TORCH.match(basename(one.library.path)) or stem in ONCE):
+        elif (
+            name not in OF_DRIVER
+            and not SWITCHED.match(name)
+            and (TORCH.match(basename(one.library.path)) or stem in ONCE)
+        ):
             yield Conflict("missing", "fail", one.library.path, (name,), 1)
 
 

@@ -214,13 +214,17 @@ def _listed(record: Path) -> Iterator[tuple[str, str]]:
 
 def requires(one: Distribution, name: str) -> bool:
     """Say whether the metadata of an installed distribution asks for another one."""
+    return any(canonical(re.split(r"[^\w.-]", text)[0]) == name for text in requirements_of(one))
+
+
+def requirements_of(one: Distribution) -> tuple[str, ...]:
+    """Give the lines of an installed distribution's metadata that name what it requires."""
     ending = f"-{one.version}.dist-info"
     for path in sorted(Path(one.place).glob(f"*{ending}/METADATA")):
         if canonical(path.parent.name.removesuffix(ending)) == one.name:
             lines = path.read_text(encoding="utf-8", errors="replace").partition("\n\n")[0].splitlines()
-            asked = (line.partition(":")[2].strip() for line in lines if line.startswith("Requires-Dist:"))
-            return any(canonical(re.split(r"[^\w.-]", text)[0]) == name for text in asked)
-    return False
+            return tuple(line.partition(":")[2].strip() for line in lines if line.startswith("Requires-Dist:"))
+    return ()
 
 
 def libraries_of(distributions: Iterable[Distribution]) -> dict[str, str]:
@@ -251,6 +255,52 @@ def find_overlaps(distributions: Sequence[Distribution]) -> list[Overlap]:
                 found.setdefault((owner.title, each.title), []).append(path)
     shallow = {owners: sorted(paths, key=lambda path: (path.count("/"), path)) for owners, paths in found.items()}
     return [Overlap(owners, tuple(paths)) for owners, paths in shallow.items()]
+
+
+NOT_NEEDED = {*ASIDE} - {".."}
+"""Folders that slimmed images lack, and no import asks for."""
+HELD = re.compile(r"torch|torch-npu|(?:pytorch-)?triton(?:-.+)?|intel-sycl-rt")
+"""These, and what they require, are held against the disk: without one of their files torch or its device is gone."""
+
+
+class Gone(NamedTuple):
+    """A distribution, and those of its modules and libraries that are not on the disk."""
+
+    owner: Distribution
+    paths: tuple[str, ...]
+
+
+def find_gone(distributions: Sequence[Distribution]) -> list[Gone]:
+    """Hold the lists of torch, Triton, the run time and what they require against the disk.
+
+    Whoever removes one of two packages that share a folder takes the other's files with it. Tests and byte code that
+    an image was slimmed of are left out.
+    """
+    found = []
+    for each in _required(distributions):
+        paths = (path for path, _ in each.files if not {*path.split("/")} & NOT_NEEDED)
+        gone = tuple(path for path in paths if not _is_there(join(each.place, path)))
+        found += [Gone(each, gone)] if gone else []
+    return found
+
+
+def _is_there(path: str) -> bool:
+    """Say whether a file is there, or the byte code that stands for it where an image has no sources."""
+    return os.path.exists(path) or (path.endswith(".py") and os.path.exists(f"{path}c"))  # noqa: PTH110 - thousands
+
+
+def _required(distributions: Sequence[Distribution]) -> list[Distribution]:
+    """Give those that HELD names, and what they require of what is installed, without extras."""
+    there = {each.name: each for each in reversed(distributions)}
+    found: dict[str, Distribution] = {}
+    waiting = [name for name in there if HELD.fullmatch(name)]
+    while waiting:
+        name = waiting.pop()
+        if name in there and name not in found:
+            found[name] = there[name]
+            lines = (line for line in requirements_of(there[name]) if "extra ==" not in line)
+            waiting += [canonical(re.split(r"[^\w.-]", line)[0]) for line in lines]
+    return [each for each in distributions if found.get(each.name) is each]
 
 
 class Owners:

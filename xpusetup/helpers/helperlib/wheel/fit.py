@@ -13,13 +13,14 @@ import struct
 import tempfile
 import zipfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from posixpath import basename, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.elf.conflicts import (
     OF_DRIVER,
     OF_TORCH,
+    SWITCHED,
     TORCH,
     is_other_abi,
     judge_majors,
@@ -234,7 +235,8 @@ class Problem:
 class Judged:
     """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator.
 
-    `optional`: Python goes on where it does not load.
+    `optional`: Python goes on where it does not load. `off` are libraries of a vendor's run time that its script
+    switches on.
     """
 
     path: str
@@ -244,6 +246,7 @@ class Judged:
     foreign: bool
     problems: tuple[Problem, ...]
     optional: bool = False
+    off: tuple[str, ...] = ()
 
 
 @dataclass
@@ -251,6 +254,8 @@ class Bench:
     """What libraries of a wheel are judged by: the process with torch in it, and what is known of its files.
 
     `closed`: an environment, whose libraries are all here; else `brought` names those that torch's requirements bring.
+    `before` are libraries of the environment that the package's own code opens first, by name, `beside` the names of
+    all.
     """
 
     world: World
@@ -258,6 +263,8 @@ class Bench:
     closed: bool
     brought: frozenset[str] = frozenset()
     brings: tuple[str, ...] = ()
+    before: Mapping[str, Library] = field(default_factory=dict)
+    beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
@@ -265,7 +272,7 @@ class Bench:
     def judge(self, parts: Sequence[Part]) -> list[Judged]:
         """Judge each library of a wheel that Python may open."""
         own = {name: part.library for part in reversed(parts) for name in names_of(part.library)}
-        return [self._judge_one(part, own) for part in opened(parts)]
+        return [self._judge_one(part, {**self.before, **own}) for part in opened(parts)]
 
     def judge_unread(self, troubles: Mapping[str, str]) -> list[Judged]:
         """Judge what cannot be read. What only Python asks for by such a name is certainly not loaded."""
@@ -278,14 +285,16 @@ class Bench:
 
     def _judge_one(self, part: Part, own: Mapping[str, Library]) -> Judged:
         asked = [symbol.name for symbol in part.symbols.asked]
-        problems = tuple(self._problems(part.library, own))
+        found = tuple(self._problems(part.library, own))
+        problems = tuple(one for one in found if not is_switched(one))
         return Judged(
             path=part.library.path,
             group=group_of(part.library.path),
             torch=sum(bool(OF_TORCH.match(name)) for name in asked),
             stable=sum(bool(STABLE.match(name)) for name in asked),
-            foreign=any(one.kind in ("library", "major") and bool(DEVICE.match(one.names[0])) for one in problems),
+            foreign=any(one.kind in ("library", "major") and bool(OTHERS.match(one.names[0])) for one in problems),
             problems=problems,
+            off=tuple(one.names[0] for one in found if is_switched(one)),
         )
 
     def _problems(self, library: Library, own: Mapping[str, Library]) -> Iterator[Problem]:
@@ -307,7 +316,7 @@ class Bench:
                 yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
         where = list(dict.fromkeys((*process.shared, *scope, *new)))
         for one in new:
-            yield from self._symbols(one, where, bool(lost), process)
+            yield from self._symbols(one, where, [name for name, _ in lost], process)
 
     def _open_before(self, process: Process, own: Mapping[str, Library], before: int, scope: list[Loaded]) -> None:
         """Open what the wheel holds itself and no search path leads to: its Python code opens that first."""
@@ -332,9 +341,13 @@ class Bench:
             elif rivals:
                 yield Problem("major", one.library.path, (name,), 1, rivals[0])
             elif name not in self.brought:
-                yield Problem("library", one.library.path, (name,), certain=self.closed and name not in OF_DRIVER)
+                certain = self.closed and name not in OF_DRIVER and not FRAMEWORK.match(name)
+                other = next((each for each in self.beside if stem and stem_of(each) == stem), "")
+                yield Problem("library", one.library.path, (name,), first=other, certain=certain)
 
-    def _symbols(self, one: Loaded, scope: Sequence[Loaded], lost: bool, process: Process) -> Iterator[Problem]:
+    def _symbols(
+        self, one: Loaded, scope: Sequence[Loaded], lost: Sequence[str], process: Process
+    ) -> Iterator[Problem]:
         missing: dict[str, list[str]] = {}
         told = {asked.version for asked in one.library.asks}
         for symbol in self.world.symbols(one.library).asked:
@@ -346,6 +359,8 @@ class Bench:
                     continue
             if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
                 missing.setdefault(self._kind(symbol.name), []).append(symbol.name)
+        if any(map(SWITCHED.match, lost)):
+            missing.pop("symbol", None)  # they are of what is not switched on
         for kind, names in missing.items():
             core, of_torch = self._core(), kind in ("torch", "abi")
             certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
@@ -401,6 +416,16 @@ DEVICE = re.compile(
     r"|amdhip\w*|roc\w+|hip\w+|hsa\w*|intelocl|mkl_sycl\w*|ccl)\.so"
 )
 """Libraries of an accelerator's runtime, and torch's part for it."""
+
+
+FRAMEWORK = re.compile(r"(?:lib(?:tensorflow\w*|jax_common|paddle\w*|phi\w*|mxnet\w*)|_pywrap_tensorflow\w*)\.so")
+"""Libraries of frameworks other than torch: who imports none of them does not open what is linked to them."""
+OTHERS = re.compile(f"{DEVICE.pattern}|{FRAMEWORK.pattern}")
+
+
+def is_switched(problem: Problem) -> bool:
+    """Say whether a library is only not switched on in this shell."""
+    return problem.kind == "library" and SWITCHED.match(problem.names[0]) is not None
 
 
 def group_of(path: str) -> str:

@@ -318,7 +318,8 @@ BROUGHT = {
     "intel-opencl-rt": ("libintelocl*.so*",),
     "intel-pti": ("libpti*.so*",),
     "umf": ("libumf.so.*",),
-    "tcmlib": ("libtcm.so.*",),
+    "tcmlib": ("libtcm.so.*", "libhwloc.so.15"),
+    "onednn": ("libdnnl.so.*",),
     "tbb": ("libtbb*.so*",),
     "mkl": ("libmkl_[!s]*.so*", "libmkl_sequential.so*", "libmkl_scalapack*.so*"),
     "onemkl-sycl-blas": ("libmkl_sycl_blas.so*",),
@@ -409,16 +410,16 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     claims = bool(there & (BROUGHT.keys() - {"torch"}))
     portable = any("manylinux" in tag for tag in wheel.promised)
     nowhere = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
+    with_torch = any(_owner(name) == "torch" for name in outside)
+    alone = portable and not (there - PURE or with_torch)
     if lost := list(find_unrequired(wheel)):
         text = f"not required: {some([each.text for each in lost])}" + (f"; {nowhere}" if foreign else "")
-        return Finding("fail" if claims and any(each.loaded for each in lost) else "warn", text, told)
+        return Finding("fail" if (claims or alone) and any(each.loaded for each in lost) else "warn", text, told)
     if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
         # and what is linked to torch is imported by torch or after it, whether it says so or not
-        with_torch = any(_owner(name) == "torch" for name in outside)
         needed = {name for one in wheel.libraries for name in one.needed}
         loaded = any(is_loaded(path, needed, wheel) for paths in unknown.values() for path in paths)
-        certain = portable and loaded and not (there - PURE or with_torch)
-        return Finding("fail" if certain else "warn", nowhere, told)
+        return Finding("fail" if alone and loaded else "warn", nowhere, told)
     return Finding("ok" if there else "info", told)
 
 
