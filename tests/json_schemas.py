@@ -39,6 +39,7 @@ RESULTS: dict[str, str] = {
     "explain": "ExplainResult | Prompt",
     "fits": "FitResult",
     "install": "InstallResult",
+    "list": "BuildList",
     "plan": "PlanResult",
     "profiles check": "CheckedProfile",
     "profiles list": "ProfileList",

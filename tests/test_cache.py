@@ -158,4 +158,4 @@ def test_what_lies_beside_the_sources(store: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_size_that_nobody_could_find_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "run_process", lambda *_, **__: Output(None, "7\tcut o", "", "too slow"))
-    assert module._size(tmp_path) is None
+    assert module.measure(tmp_path) is None

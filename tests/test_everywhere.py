@@ -30,6 +30,7 @@ ENDS = {
     "sign": "none.whl --key none.pem",
     "fits": "none.whl",
     "rebuild": "-p sin",
+    "list": "",
     "status": "-p sin",
     "report": "-p sin",
     "adopt": "/no/such/folder",

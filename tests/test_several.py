@@ -5,17 +5,25 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from data.profiles import shipped
 from data.targets import SIM, TARGETS, plan_for
 from xpusetup.base.model import Layout
-from xpusetup.commands.status import BuildList, status_of_several
-from xpusetup.run.root import LOCKED, find_roots, lock_document
+from xpusetup.commands.list import BuildList, list_of
+from xpusetup.run.root import LOCKED, lock_document
 from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from xpusetup.commands.result import Result
+
+
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measure nothing: that starts du."""
+    monkeypatch.setattr("xpusetup.commands.list.measure", lambda _path: 1 << 20)
 
 
 def make_root(folder: Path, name: str) -> Path:
@@ -34,7 +42,7 @@ def stamp(root: Path, step: str, *made: Path) -> None:
 
 
 def several(folder: Path) -> Result[BuildList]:
-    return status_of_several(str(folder), find_roots(folder))
+    return list_of("status", folder)
 
 
 def test_rows(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,15 +14,18 @@ from data.targets import SIM, TARGETS
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_build
-from xpusetup.commands.status import find_built, find_whole, status, status_of_one
+from xpusetup.commands.list import BuildList, glance, list_builds
+from xpusetup.commands.recommend import way_of, with_builds
+from xpusetup.commands.status import BuildStatus, find_whole, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
+from xpusetup.machine.facts import Facts
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import Outcome
-from xpusetup.run.workspace import ONLY, Where, open_built, open_workspace
+from xpusetup.run.workspace import LAST, ONLY, Where, open_built, open_workspace
 from xpusetup.verify import runner
 
 if TYPE_CHECKING:
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XPUSETUP_SYSROOT", str(tmp_path / "nothing"))
+    monkeypatch.setattr("xpusetup.commands.list.measure", lambda _path: 1 << 20)  # it starts du
     return tmp_path
 
 
@@ -161,26 +165,85 @@ def test_a_root_knows_its_file_and_revisions(here: Path) -> None:
     assert open_workspace(Where(root="r")).profile == asked.profile
 
 
+@pytest.fixture
+def roots(here: Path) -> Path:
+    """Give the folder of builds, in which one failed, one is half done and two are finished, `old` the earlier one."""
+    parent = here / "data/xpusetup"
+    make_root(parent / "torch-2.14", name="torch-2.14", purpose=INSTALL, done=7, failed="wheels.install")
+    make_root(parent / "half", done=3)
+    for name, when in {"old": 1e9, "sim": 1.1e9}.items():
+        root = make_root(parent / name, done=9, failed=None)
+        for path in (root / "manifest.json", *(root / "stamps").iterdir()):
+            os.utime(path, (when, when))
+    return parent
+
+
+def test_the_build_that_was_finished_last_is_meant(roots: Path) -> None:
+    """Never one that failed or is half done, though it is newer; and the user is told which one."""
+    told: list[str] = []
+    workspace = open_built(Where(say=told.append))
+    assert (workspace.root, workspace.chosen_by) == (roots / "sim", LAST)
+    assert told == ["sim, the build that was finished last"]
+    os.utime(roots / "old/manifest.json")  # it was verified just now
+    assert open_built(Where()).root == roots / "old"
+    assert open_built(Where(into=str(roots / "sim/venv"))).root == roots / "sim"
+    assert open_built(Where(name="half", say=told.append)).root == roots / "half"
+    assert len(told) == 1
+
+
+def test_no_build_is_finished(roots: Path) -> None:
+    for name in ("old", "sim"):
+        shutil.rmtree(roots / name)
+    with pytest.raises(NotReadyError) as caught:
+        open_built(Where())
+    assert (
+        caught.value.message
+        == "not finished: half (to come: torch.install and 5 more), torch-2.14 (wheels.install failed)"
+    )
+    assert caught.value.fix == "xpusetup build --name half\nxpusetup install --name torch-2.14"
+
+
+def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: Path) -> None:
+    root = make_root(here / "data/xpusetup/sim", done=9, failed="verify.smoke", verified=False)
+    (root / "results/verify.json").write_text('{"verified": false}')
+    assert open_built(Where(), failing=True).root == open_built(Where(), half=True).root == root
+    with pytest.raises(NotReadyError, match=r"not finished: sim \(verify.smoke failed\)") as caught:
+        open_built(Where())
+    assert caught.value.fix == "xpusetup verify --name sim"
+
+
+def test_a_build_of_one_component_is_finished_as_asked(here: Path) -> None:
+    root = make_root(here / "data/xpusetup/dev", done=4)
+    lock = json.loads((root / "profile.lock.json").read_text())
+    with pytest.raises(NotReadyError, match="not finished"):
+        open_built(Where())
+    (root / "profile.lock.json").write_text(json.dumps({**lock, "words": ["--only", "torch"]}))
+    assert open_built(Where()).root == root
+
+
+def test_status_lists_several_and_shows_one(roots: Path) -> None:
+    listed = status(Where())
+    assert isinstance(listed.data, BuildList)
+    assert [(row.name, row.state) for row in listed.data.builds] == [
+        ("half", "half"),
+        ("old", "done"),
+        ("sim", "done"),
+        ("torch-2.14", "failed"),
+    ]
+    assert all(row.bytes for row in listed.data.builds)
+    assert (listed.code, list_builds().code) == (1, 0)
+    for name in ("old", "sim", "torch-2.14"):
+        shutil.rmtree(roots / name)
+    shown = status(Where()).data
+    assert isinstance(shown, BuildStatus)
+    assert shown.left[0] == "torch.install"
+
+
 def test_the_only_build_may_be_of_a_file(here: Path) -> None:
     parent = here / "data/xpusetup"
     make_root(parent / "own-1a2b3c4d", done=9)
     workspace = open_built(Where())
     assert (workspace.root, workspace.profile.name, workspace.chosen_by) == (parent / "own-1a2b3c4d", "sim", ONLY)
-    make_root(parent / "torch-2.5", name="torch-2.5")
-    with pytest.raises(NotReadyError, match=r"elsewhere there is own-1a2b3c4d, torch-2\.5") as caught:
-        find_built(open_built(Where()))
-    assert caught.value.fix.endswith(f"xpusetup status --root {parent}")
-
-
-def test_a_build_that_failed_at_once_is_not_named_as_another(here: Path) -> None:
-    parent = here / "data/xpusetup"
-    newest = open_built(Where()).root.name
-    for name in (newest, "sim"):
-        make_root(parent / name)
-    (parent / newest / "venv/bin/python").unlink()
-    with pytest.raises(NotReadyError) as caught:
-        find_built(replace(open_workspace(Where(profile=newest)), chosen_by="the newest release"))
-    assert caught.value.message == f"nothing is built in {parent / newest}; elsewhere there is sim"
 
 
 def test_nothing_is_advised_to_be_installed_into_a_systems_own_python(
@@ -226,3 +289,14 @@ def test_a_build_that_stopped_is_gone_on_with_before_the_device_is_blamed(here: 
     assert subject.left[0] == "torch.install"
     assert subject.go_on == f"xpusetup build --profile sim --root {root}"
     assert find_subject(Where(profile="sim", root=str(make_root(here / "s", done=99))), VerifyOptions()).go_on == ""
+
+
+def test_the_way_sends_nobody_to_build_again_what_is_finished(roots: Path) -> None:
+    found = with_builds(way_of(Facts(taken="2026-11-22")).data, glance())
+    assert found.way is not None
+    assert [row.name for row in found.builds] == ["half", "old", "sim", "torch-2.14"]
+    told = [line for step in found.way.steps for line in step.commands]
+    assert "xpusetup build --profile sim" not in (*told, *found.way.commands)
+    assert told, "what else there is to do stays"
+    shutil.rmtree(roots)
+    assert with_builds(way_of(Facts(taken="2026-11-22")).data, glance()) == way_of(Facts(taken="2026-11-22")).data

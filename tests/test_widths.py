@@ -30,7 +30,7 @@ from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.machine.facts import Facts
-from xpusetup.ui import build
+from xpusetup.ui import list as listing
 from xpusetup.ui import screens as show
 from xpusetup.ui.console import VERBS, Terminal, is_command, wrap
 
@@ -55,10 +55,12 @@ HEADS = {
     "besides",
     "size",
     "folder",
-    *build.HEADS,
+    "wheels",
+    *listing.HEADS,
+    *listing.MORE,
 }
 GOLDEN = {name: (data, more) for name, data, more in golden_results.pytestmark[0].args[1]}
-TABLES = ("cache-size", "cache-size-verbose", "status-several")
+TABLES = ("cache-size", "cache-size-verbose", "list", "list-verbose")
 TERMINAL = ("env", "plan-verbose", "verify", "verify-wrong-numbers", "verify-failing", *TABLES)
 """Not wrapped (text for a shell, recipes as they are), or with titles that are put into columns by width."""
 

@@ -27,12 +27,14 @@ from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
 from xpusetup.commands.fits import FitResult
+from xpusetup.commands.list import BuildList, BuildSummary
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
 from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
+from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, SourceTree
+from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.config.lock import PinChange
@@ -363,6 +365,12 @@ SEVERAL = BuildList(
     builds=[
         BuildSummary(
             name="torch-2.5",
+            venv="/cluster/out/torch-2.5/venv",
+            torch="2.5.1",
+            made_by="build",
+            state="done",
+            bytes=27 << 30,
+            age_s=3 * 86400,
             profile="torch-2.5",
             python="3.11",
             arch=["pvc", "ats-m150"],
@@ -375,6 +383,12 @@ SEVERAL = BuildList(
         ),
         BuildSummary(
             name="torch-2.14-py3.12",
+            venv="/cluster/out/torch-2.14-py3.12/venv",
+            torch="2.14.1",
+            made_by="build",
+            state="failed",
+            bytes=9 << 30,
+            age_s=5000,
             profile="torch-2.14",
             python="3.12",
             arch=["pvc"],
@@ -387,6 +401,12 @@ SEVERAL = BuildList(
         ),
         BuildSummary(
             name="sim",
+            venv="/cluster/out/sim/venv",
+            torch="2.13.0+cpu",
+            made_by="build",
+            state="damaged",
+            bytes=1200 << 20,
+            age_s=90000,
             profile="sim",
             python="3.11",
             arch=[],
@@ -399,6 +419,12 @@ SEVERAL = BuildList(
         ),
         BuildSummary(
             name="main",
+            venv="/cluster/out/main/venv",
+            torch="2.16.0",
+            made_by="build",
+            state="half",
+            bytes=None,
+            age_s=40,
             profile="main",
             python="3.11",
             arch=[],
@@ -411,6 +437,7 @@ SEVERAL = BuildList(
         ),
     ],
 )
+OVERVIEW = Overview(machine="no accelerator · Debian GNU/Linux 12 (bookworm)", way=None, builds=SEVERAL.builds)
 BASE_MOVES = (
     "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
 )

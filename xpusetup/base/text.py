@@ -34,6 +34,16 @@ def render_duration(seconds: float) -> str:
     return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
 
 
+AGES = (86_400, "days"), (3600, "h"), (60, "min")
+
+
+def render_age(seconds: float) -> str:
+    """Say how long ago something was, in its largest unit: 3 days, 5 h, 12 min, now."""
+    unit, name = next(((unit, name) for unit, name in AGES if seconds >= unit), (0, ""))
+    count = int(seconds // unit) if unit else 0
+    return f"{count} {'day' if (count, name) == (1, 'days') else name}" if unit else "now"
+
+
 def render_first(names: Sequence[str]) -> str:
     """Name the first of several, and say how many more there are."""
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)

@@ -98,6 +98,7 @@ TABLES = {
         "toolkit": Entry("bundle:toolkit", GET),
         "run": Entry("status:run", USE, COMMAND_FOLLOWS),
         "env": Entry("status:env", USE),
+        "list": Entry("list:list_builds", USE),
         "status": Entry("status:status", USE),
         "report": Entry("status:report", USE),
         "adopt": Entry("status:adopt", USE),

@@ -14,6 +14,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "setup": ("xpusetup setup --for build", "xpusetup setup --apply"),
     "run": ("xpusetup run -- python train.py", "xpusetup run --profile sim -- python -c 'import torch'"),
     "env": ('eval "$(xpusetup env)"', "xpusetup env --shell fish | source"),
+    "list": ("xpusetup list", "xpusetup list -v"),
     "status": ("xpusetup status --check", "xpusetup status --log torch.build -f"),
     "report": ("xpusetup report --open", "xpusetup report --profile sim -o report.html"),
     "adopt": ("xpusetup adopt ~/project", "xpusetup adopt --into ~/ml --yes"),

@@ -6,6 +6,7 @@ gives a result (`command`) has it told by its group `told`.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial, wraps
 from inspect import Parameter, Signature, signature
@@ -198,6 +199,14 @@ class Output:
         """Whether nothing is said of progress."""
         return self.json or self.quiet
 
+    def say(self, text: str) -> None:
+        """Say something on stderr beside the result, unless it is to be quiet."""
+        from xpusetup.ui.console import write_text
+
+        if not self.quiet:
+            with suppress(OSError):  # nobody hears it: what was asked for is done all the same
+                write_text(f"xpusetup: {text}\n", stderr=True)
+
     def finish(self, command: str, work: Callable[[], AnyResult]) -> NoReturn:
         """Do the work, tell its result or error, and end the program."""
         finish(command, work, **vars(self))
@@ -225,12 +234,12 @@ class RootWhere:
     root: Root = ""
     name: Name = ""
 
-    def find(self, *, may_make: bool = False) -> Where:
-        """Give the place; `may_make`: one that is not there yet is made."""
+    def find(self, *, may_make: bool = False, say: Callable[[str], None] | None = None) -> Where:
+        """Give the place; `may_make`: one that is not there yet is made. `say` is told which, if none is named."""
         from xpusetup.run.workspace import Where
 
         lists = {name: tuple(getattr(self, name, None) or ()) for name in ("rev", "take")}
-        return Where(**{**vars(self), **lists}, may_make=may_make)
+        return Where(**{**vars(self), **lists}, may_make=may_make, say=say)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,14 +21,6 @@ if TYPE_CHECKING:
 # run, env, status: what was built, and how to use it.
 
 
-def _say(text: str) -> None:
-    """Say something beside what a shell evaluates."""
-    from xpusetup.ui.console import write_text
-
-    with suppress(OSError):  # nobody hears it: what was asked for is done all the same
-        write_text(f"xpusetup: {text}\n", stderr=True)
-
-
 @options.command("run")
 def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Output) -> AnyResult:
     """Run a command in the built environment: xpusetup run -- python train.py.
@@ -39,8 +30,8 @@ def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Outp
     from xpusetup.commands.environment import run as run_in_place
     from xpusetup.commands.environment import run_and_tell
 
-    place, say = where.find(), None if told.quiet else _say
-    return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
+    place = where.find(say=told.say)
+    return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args)
 
 
 @options.spread
@@ -60,10 +51,10 @@ def env(
         if closure:
             from xpusetup.commands.verify_wheel import closure as list_libraries
 
-            return list_libraries(where.find())
+            return list_libraries(where.find(say=told.say))
         from xpusetup.commands.environment import env as make
 
-        return make(where.find(), build=build, shell=shell, say=None if told.quiet else _say)
+        return make(where.find(say=told.say), build=build, shell=shell, say=told.say)
 
     told.finish("env --closure" if closure else "env", work)
 
@@ -111,7 +102,7 @@ def report(
     """Write one HTML page that shows what the hours of a build went into."""
     from xpusetup.commands.report import report as make
 
-    return make(where.find(), out=out, show=show)
+    return make(where.find(say=told.say), out=out, show=show)
 
 
 # adopt: a project keeps its torch.

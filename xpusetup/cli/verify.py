@@ -221,17 +221,17 @@ def verify(
 ) -> AnyResult:
     """Prove that the accelerator computes the right numbers."""
     if codegen:
-        return _codegen(where.find(), quiet=told.silent)
+        return _codegen(where.find(say=told.say), quiet=told.silent)
     if fallbacks or release or log or markdown:
         tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
-        return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
+        return _fallbacks(where.find(say=told.say), **tables, whole=told.verbose, quiet=told.silent)
     if listed:
         from xpusetup.commands.verify import list_checks
 
         return list_checks()
     checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
     how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
-    return _checks(where.find(), **checks, **how, quiet=told.silent)
+    return _checks(where.find(say=told.say), **checks, **how, quiet=told.silent)
 
 
 def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:

@@ -125,17 +125,18 @@ def _measure_root(root: Path) -> RootSize:
         rest = [path for path in sorted(root.iterdir()) if path.name not in PARTS]
     except OSError:  # it was removed meanwhile, or is closed to us
         return RootSize(root.name, str(root), dict.fromkeys((*PARTS, REST)))
-    return RootSize(root.name, str(root), {**{part: _size(root / part) for part in PARTS}, REST: _size(*rest)})
+    return RootSize(root.name, str(root), {**{part: measure(root / part) for part in PARTS}, REST: measure(*rest)})
 
 
 def measure_others(folder: Path) -> list[KeptFolder]:
     """Measure what is kept beside the git store, the largest first."""
     there = [path for path in folder.iterdir() if path.is_dir() and path.name != STORE] if folder.is_dir() else []
-    found = [KeptFolder(FOLDERS.get(path.name, path.name), str(path), _size(path)) for path in there]
+    found = [KeptFolder(FOLDERS.get(path.name, path.name), str(path), measure(path)) for path in there]
     return sorted(found, key=lambda one: (-(one.bytes or 0), one.path))
 
 
-def _size(*places: Path) -> int | None:
+def measure(*places: Path) -> int | None:
+    """Measure what files and folders take on the disk, in bytes; None where nobody could look in time."""
     there = [str(path) for path in places if path.exists()]
     if not there:
         return 0

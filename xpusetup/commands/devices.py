@@ -84,7 +84,7 @@ def _read_proof(name: str) -> outcomes.Proof:
 
 
 def _here(where: Where) -> outcomes.Proof:
-    workspace = open_built(where)
+    workspace = open_built(where, failing=True)
     root = find_built(workspace).root
     proof = outcomes.make_proof(read_manifest(root))
     if proof is None:

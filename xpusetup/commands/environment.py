@@ -15,7 +15,7 @@ from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.guard import GUARDED
-from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
+from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, from_home, not_started, now, variable, variables
 from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
 
@@ -44,7 +44,6 @@ def env(where: Where, *, build: bool, shell: str = "", say: Say | None = None) -
     Raises UsageError for what csh has no words for.
     """
     language, workspace = _language(shell), open_built(where)
-    _say_whose(workspace, say)
     if say is not None and not shell and (here := calling_language()) != language:
         say(f"this is the language of sh; for this shell: {evaluate(workspace.options, here)}")
     change = _change(find_built(workspace), build=build)
@@ -91,13 +90,8 @@ def choose_python(where: Where) -> ChosenPython:
     return ChosenPython(*active_python())
 
 
-def _say_whose(workspace: Workspace, say: Say | None) -> None:
-    if say is not None and workspace.chosen_by == ONLY:
-        say(f"{workspace.profile.name}, {ONLY}")
-
-
 def _change(built: Built, *, build: bool) -> Change:
-    venv, kit = built.venv, built.target.toolkit and built.target.toolkit.below(str(built.root.path))
+    venv, kit = built.venv, built.target.toolkit and built.target.toolkit.below(str(built.root))
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     # other SYCL runtimes and torches go off the caller's library path: two of them must not meet in a process
@@ -132,10 +126,9 @@ def run_environment(built: Built) -> dict[str, str]:
     return {**kept, **change.sets}
 
 
-def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoReturn:
-    """Become a command in the built environment, and say whose where none was named."""
-    workspace, environment = _ready(where, command)
-    _say_whose(workspace, say)
+def run(where: Where, command: Sequence[str]) -> NoReturn:
+    """Become a command in the built environment."""
+    _, environment = _ready(where, command)
     exec_command(command, environment)
 
 

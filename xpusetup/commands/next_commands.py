@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
-    from xpusetup.commands.status import BuildList, BuildStatus
+    from xpusetup.commands.status import BuildStatus
     from xpusetup.commands.verify import DeviceVerification
 
     Lines: TypeAlias = Iterable[tuple[str, str, str]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
+from xpusetup.commands.list import BuildSummary, glance
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
@@ -79,19 +80,34 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class Overview:
-    """What this machine is and the shortest way on it, or the error that hides it."""
+    """What this machine is, the builds on it, and the shortest way on it, or the error that hides that.
+
+    `builds` are as in `list`, without their sizes.
+    """
 
     machine: str
     way: Recommendation | None
     build: SourceBuild | None = None
     error: Problem | None = None
+    builds: list[BuildSummary] = field(default_factory=list)
 
 
 def show_way() -> Result[Overview]:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
 
-    return way_of(probe(WAY_SECTIONS, Ask(imports=False)))
+    found = way_of(probe(WAY_SECTIONS, Ask(imports=False)))
+    return replace(found, data=with_builds(found.data, glance()))
+
+
+def with_builds(data: Overview, builds: list[BuildSummary]) -> Overview:
+    """Add the builds that are here; the way sends nobody to build again what is finished."""
+    done = {f"xpusetup build --profile {row.profile}" for row in builds if row.state == "done"}
+    if data.way is None or not done:
+        return replace(data, builds=builds)
+    steps = [step for step in data.way.steps if not done.issuperset(step.commands)]
+    commands = [line for line in data.way.commands if line not in done]
+    return replace(data, builds=builds, way=replace(data.way, steps=steps, commands=commands))
 
 
 def way_of(facts: Facts) -> Result[Overview]:

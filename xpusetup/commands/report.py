@@ -39,7 +39,7 @@ class WrittenReport(BuildReport):
 
 def report(where: Where, *, out: str, show: bool) -> Result[WrittenReport]:
     """Write the page, and give what it shows. `show`: open it in a browser too."""
-    workspace = open_built(where)
+    workspace = open_built(where, half=True)
     root = Root(workspace.root)
     found = hide_all(read_report(root))
     if found is None:

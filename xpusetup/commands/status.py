@@ -12,9 +12,10 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Target, Wheel
 from xpusetup.base.text import render_first
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
+from xpusetup.commands.list import BuildList, list_of
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
-from xpusetup.config.load import read_profile
+from xpusetup.run.builds import find_builds
 from xpusetup.run.guard import ReplacedPackage, find_altered_steps, list_replaced
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
@@ -22,20 +23,18 @@ from xpusetup.run.manifest import (
     Standing,
     describe_machine,
     list_wheels,
-    read_document,
     read_manifest,
     read_standing,
     still_verified,
 )
 from xpusetup.run.prepare import parse_target
-from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
-from xpusetup.run.workspace import Where, Workspace, open_built, options_of
-from xpusetup.system import files
+from xpusetup.run.root import Root, find_damage, find_roots, read_lock
+from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
 from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping
 
 
 # status --log: what a step says, as it says it, from another terminal.
@@ -51,7 +50,7 @@ class StepLog:
 
 def show_log(where: Where, step: str, *, more: bool, say: Say) -> Result[StepLog]:
     """Say the text of a step's log; with `more` go on for as long as a build is at work in the root."""
-    root = Root(open_built(where).root)
+    root = Root(open_built(where, half=True).root)
     path = root.log(step)
     if not path.exists():
         names = sorted(log.name.removesuffix(".log") for log in path.parent.glob("*.log"))
@@ -60,71 +59,6 @@ def show_log(where: Where, step: str, *, more: bool, say: Say) -> Result[StepLog
     for piece in follow(path, lambda: more and is_held(root / "lock")):
         say(piece)
     return Result("status log", StepLog(step, str(path)))
-
-
-# status of a folder that holds several builds, as those of a cluster: one row for each.
-
-
-COLLECTED = "results"
-"""The folder beside roots in which a cluster's jobs put copies of what they made."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildSummary:
-    """A build of several: how many steps there are and are done, what was made, what is damaged, what was proven."""
-
-    name: str
-    profile: str
-    python: str
-    arch: list[str]
-    steps: int
-    done: int
-    failed: str | None
-    damaged: dict[str, str]
-    wheels: list[Wheel]
-    verified: bool | None
-
-
-@dataclass(frozen=True)
-class BuildList:
-    """The builds in a folder. `checked`: every file was hashed."""
-
-    root: str
-    builds: list[BuildSummary]
-    checked: bool
-
-
-def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result[BuildList]:
-    """Say of each root how far it is, what it made and whether that was verified."""
-    rows = [row for root in roots if root.path.name != COLLECTED and (row := _row(root, check=check))]
-    bad = any(row.failed or row.damaged or row.verified is False for row in rows)
-    return Result("status", BuildList(str(Path(folder).absolute()), rows, check), code=1 if bad else 0)
-
-
-def _row(root: Root, *, check: bool) -> BuildSummary | None:
-    """Describe a root from its files alone: it may be at work on another machine."""
-    lock = read_lock(root)
-    if lock is None:
-        return None
-    manifest, stamps = read_manifest(root), read_stamps(root)
-    steps = read_standing(root).steps  # beside their scripts lie those of other commands, as of bundle create
-    made_by = "install" if "wheels.install" in steps else "build"
-    wheels = list_wheels(root, read_profile(lock["profile"]), made_by)
-    damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
-    said = read_document(root / "results/verify.json").get("verified")
-    proven = said if said is None or "verify.smoke" in stamps else False  # whose step did not end well has failed
-    return BuildSummary(
-        name=root.path.name,
-        profile=lock["profile"]["name"],
-        python=lock["target"]["python_version"],
-        arch=lock["target"]["arch"],
-        steps=len(steps),
-        done=len(stamps.keys() & set(steps)),
-        failed=(files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
-        damaged=damaged,
-        wheels=wheels,
-        verified=None if damaged else proven,
-    )
 
 
 @dataclass(frozen=True)
@@ -187,10 +121,6 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
         return NotReadyError(message, fix=f"xpusetup status {workspace.options} --log venv -f")
-    others = [each.path.name for each in find_roots(root.path.parent) if each.path != root.path and read_lock(each)]
-    if workspace.chosen_by.startswith("the newest") and others:
-        message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
-        return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")
     return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
 
 
@@ -251,18 +181,22 @@ class BuildStatus:
 
 
 def status(where: Where, *, check: bool = False) -> Result[BuildStatus | BuildList]:
-    """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each.
+    """Say what is built and from what, from what is on disk; of several, one row for each.
 
     `check`: every file that was made or installed is hashed, also one that looks as it was.
     """
-    if where.root and (roots := find_roots(Path(where.root))):
-        return status_of_several(where.root, roots, check=check)
+    if where.root and find_roots(Path(where.root)):
+        return list_of("status", Path(where.root), check=check)
+    named = where.profile or where.root or where.name or where.rev or where.into
+    settings = load_settings()
+    if not named and not settings.profile and len(find_builds(roots_folder(settings))) > 1:
+        return list_of("status", roots_folder(settings), check=check)
     return status_of_one(where, check=check)
 
 
 def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
     """Say what is built and from what, and whether that is still so."""
-    workspace = open_built(where)
+    workspace = open_built(where, half=True)
     found = _look(workspace, find_built(workspace), check=check)
     bad = found.failed or found.damaged or found.replaced or found.verified is False
     return Result("status", found, code=1 if bad else 0)

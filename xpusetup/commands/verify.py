@@ -210,7 +210,7 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
     """Give the environment that is meant. Raises NotReadyError where nothing is built, or there is no torch."""
     if where.into and not (where.profile or where.root or where.name):
         return _look_at(where.into, asked)
-    workspace = open_built(where)
+    workspace = open_built(where, failing=True)
     workspace.trust_files()
     try:
         built = find_whole(workspace)

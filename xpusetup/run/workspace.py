@@ -18,13 +18,16 @@ from xpusetup.config.devices import Device, UnknownDeviceError, find_device, rea
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.config.shipped import is_path, load_profile, other_ways, profile_names, stack_names
-from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
+from xpusetup.run.builds import choose_build, find_builds, unfinished
+from xpusetup.run.root import LOCKED, Root, read_lock, read_locked_profile
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, from_home, variable
 from xpusetup.system.files import check_folder, note_place, plain_folder
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xpusetup.base.model import Request
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
@@ -38,7 +41,7 @@ class Where:
     """The options that say which profile and which folders; empty means not given.
 
     `stack` is a profile by another name: one that has members. `may_make`: the command makes the environment that
-    `into` names, where there is none yet.
+    `into` names, where there is none yet. `say` is told which build was chosen, where none is named.
     """
 
     profile: str = ""
@@ -53,6 +56,7 @@ class Where:
     take: tuple[str, ...] = ()
     toolkit: str = ""
     may_make: bool = False
+    say: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
 
 def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
@@ -398,23 +402,38 @@ def load_device(name: str, file: str = "", settings: Settings | None = None) -> 
     return find_device(name, file, settings or Settings())
 
 
-# Which build is meant where none is named: the one that is there, if it is the only one.
+# Which build is meant where none is named: the one that was finished last.
 
 
 ONLY = "the only build here"
+LAST = "the build that was finished last"
 
 
-def open_built(where: Where) -> Workspace:
-    """Open the workspace of what is built: where nothing is named and just one build is here, that one."""
+def open_built(where: Where, *, failing: bool = False, half: bool = False) -> Workspace:
+    """Open the workspace of what is built: where nothing is named, the build that was finished or verified last.
+
+    Where there is none, `failing` takes one whose verification failed, and `half` any that is here, to look at it.
+    Raises NotReadyError where builds are here and none will do.
+    """
     settings = load_settings()
     if where.profile or where.root or where.name or where.rev or settings.profile:
         return _open_as_built(where)
-    built = [root.path.name for root in find_roots(roots_folder(settings)) if read_lock(root)]
-    if len(built) != 1:
+    builds = find_builds(roots_folder(settings))
+    if where.into:
+        builds = [each for each in builds if each.venv == from_home(where.into).absolute()] or builds
+    chosen = choose_build(builds, failing=failing or half)
+    if chosen is None and half:
+        chosen = max(builds, key=lambda each: each.when, default=None)
+    if chosen is None and builds:
+        raise unfinished(builds)
+    if chosen is None:
         return _open_as_built(where)
-    shipped = next((name for name in (*profile_names(), *stack_names()) if built[0] in {name, plain_name(name)}), "")
-    named = replace(where, profile=shipped) if shipped else replace(where, name=built[0])
-    return replace(_open_as_built(named), chosen_by=ONLY)
+    shipped = next((name for name in (*profile_names(), *stack_names()) if chosen.name in {name, plain_name(name)}), "")
+    named = replace(where, profile=shipped) if shipped else replace(where, name=chosen.name)
+    why = ONLY if len(builds) == 1 else LAST if chosen.finished else "the build that was at work last"
+    if where.say is not None:
+        where.say(f"{chosen.name}, {why}")
+    return replace(_open_as_built(named), chosen_by=why)
 
 
 def _open_as_built(where: Where) -> Workspace:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.explain import StepFailure
     from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand, WhyPackage
     from xpusetup.commands.plan import PlanResult, Saving
-    from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary
+    from xpusetup.commands.status import BuildStatus
     from xpusetup.run.guard import ReplacedPackage
 
 
@@ -56,35 +56,6 @@ def show_misfits(console: Console, rows: Sequence[InstalledMisfit] | None) -> No
     for row in rows or ():
         prose(console, "   ", f"{row.name} {row.version} {row.reason}", first=" [yellow]![/] ")
         console.print(f"   [bold]fix[/]  {_short(row.fix)}", soft_wrap=True)
-
-
-# Several builds on the screen: one row for each.
-
-
-HEADS = ("", "build", "profile", "python", "targets", "steps", "wheels", "verified")
-VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
-
-
-def show_several(console: Console, data: BuildList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the table, and below it what went wrong in each."""
-    console.print(f"\n {_short(data.root)}\n")
-    show_table(console, HEADS, [_cells(row) for row in data.builds])
-    for row in data.builds:
-        if row.failed:
-            log = f"{data.root}/{row.name}/logs/{row.failed}.log"
-            console.print(f"\n [red]✗[/] {row.name} failed in {row.failed}: xpusetup explain {escape(log)}")
-        for step, why in row.damaged.items():
-            console.print(f" [red]✗[/] {row.name} {step}: {escape(why)}")
-    console.print()
-
-
-def _cells(row: BuildSummary) -> tuple[str, ...]:
-    whole = row.done == row.steps
-    bad = row.failed or row.damaged or row.verified is False
-    mark = "[red]✗[/]" if bad else "[green]✓[/]" if whole else "[dim]·[/]"
-    words = (row.name, row.profile, row.python, ", ".join(row.arch) or "-")
-    counts = (f"{row.done} of {row.steps}", str(len(row.wheels)))
-    return (mark, *map(escape, words), *counts, VERIFIED[row.verified])
 
 
 # The end of a build on the screen, and its plan.

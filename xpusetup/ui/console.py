@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 VERBS = (
     "adopt build install plan run env verify verify-wheel sign fits rebuild skill test status report remove bisect emit"
-    " dockerfile doctor setup explain profiles devices bundle cache self toolkit"
+    " dockerfile doctor setup explain profiles devices bundle cache self toolkit list"
 )
 """A test holds them against the command line."""
 BEGINS = (

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, prose
+from xpusetup.ui.list import show_glance
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -91,6 +92,8 @@ OLD = 90
 def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     """Print the machine and its way."""
     console.print(f"\n [bold]{escape(data.machine)}[/]\n")
+    if data.builds:
+        show_glance(console, data.builds)
     way = data.way
     if data.error:
         console.print(f" [red]✗[/] {escape(data.error.message)}")

@@ -111,7 +111,7 @@ def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # no
 
 SCREENS = {
     "Adopted": "storage:show_adopted",
-    "BuildList": "build:show_several",
+    "BuildList": "list:show_list",
     "BuildResult": "build:show_build",
     "BuildStatus": "build:show_status",
     "ExplainResult": "explain:show_explained",

@@ -1,0 +1,124 @@
+"""list: the builds that are here, one row for each; also those of a folder that holds several, as on a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from xpusetup.base.document import UnfitError
+from xpusetup.base.errors import XpuError
+from xpusetup.commands.cache import measure
+from xpusetup.commands.result import Result
+from xpusetup.config.devices import torch_of
+from xpusetup.config.load import read_profile
+from xpusetup.run.builds import Build, find_builds
+from xpusetup.run.guard import find_altered_steps
+from xpusetup.run.manifest import list_wheels
+from xpusetup.run.root import find_damage
+from xpusetup.run.workspace import load_settings, roots_folder
+from xpusetup.system.environment import now
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.base.model import Wheel
+
+State = Literal["done", "half", "at work", "failed", "damaged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildSummary:
+    """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
+
+    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
+    takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended.
+    """
+
+    name: str
+    profile: str
+    torch: str
+    python: str
+    arch: list[str]
+    made_by: str
+    state: State
+    steps: int
+    done: int
+    failed: str | None
+    damaged: dict[str, str]
+    wheels: list[Wheel]
+    verified: bool | None
+    venv: str
+    bytes: int | None
+    age_s: int
+
+
+@dataclass(frozen=True)
+class BuildList:
+    """The builds in a folder. `checked`: every file was hashed."""
+
+    root: str
+    builds: list[BuildSummary]
+    checked: bool
+
+
+def list_builds() -> Result[BuildList]:
+    """List the builds in the usual folder."""
+    return Result("list", list_of("list", roots_folder(load_settings())).data)
+
+
+def list_of(command: str, folder: Path, *, check: bool = False) -> Result[BuildList]:
+    """List the builds in a folder; the code is 1 where one failed or is damaged. `check`: every file is hashed."""
+    rows = [_row(build, check=check, sizes=True) for build in find_builds(folder)]
+    bad = any(row.failed or row.damaged or row.verified is False for row in rows)
+    return Result(command, BuildList(str(folder.absolute()), rows, check), code=1 if bad else 0)
+
+
+def glance() -> list[BuildSummary]:
+    """Give the builds in the usual folder without their sizes; none where the settings do not say where that is."""
+    try:
+        folder = roots_folder(load_settings())
+    except XpuError:
+        return []
+    return [_row(build, check=False, sizes=False) for build in find_builds(folder)]
+
+
+def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
+    root, standing, lock = build.root, build.standing, build.lock
+    damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
+    torch, wheels = _made(build)
+    return BuildSummary(
+        name=build.name,
+        profile=lock["profile"]["name"],
+        torch=torch,
+        python=lock.get("target", {}).get("python_version", ""),
+        arch=lock.get("target", {}).get("arch", []),
+        made_by=standing.command,
+        state=_state(build, damaged),
+        steps=len(standing.steps),
+        done=len(set(standing.done) & set(standing.steps)),
+        failed=build.failed or None,
+        damaged=damaged,
+        wheels=wheels,
+        verified=None if damaged else build.verified,
+        venv=str(build.venv),
+        bytes=measure(root.path) if sizes else None,
+        age_s=max(0, round(now() - build.when)),
+    )
+
+
+def _state(build: Build, damaged: dict[str, str]) -> State:
+    if build.standing.held:
+        return "at work"
+    if build.failed:
+        return "failed"
+    return "damaged" if damaged else "done" if build.whole else "half"
+
+
+def _made(build: Build) -> tuple[str, list[Wheel]]:
+    """Give the release of torch and the wheels; neither of a lock that another version of this program wrote."""
+    try:
+        profile = read_profile(build.lock["profile"])
+    except UnfitError:
+        return "", []
+    made_by = "install" if "wheels.install" in build.standing.steps else "build"
+    return torch_of(profile), list_wheels(build.root, profile, made_by)

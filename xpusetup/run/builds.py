@@ -1,0 +1,124 @@
+"""The builds that are here: how far each is, and which one is meant where none is named."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.text import render_first
+from xpusetup.run.manifest import VERIFYING, Standing, read_document, read_manifest, read_standing
+from xpusetup.run.root import Root, find_roots, read_lock
+from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+COLLECTED = "results"
+"""The folder beside roots in which a cluster's jobs put copies of what they made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Build:
+    """A build: its lock, how far it is, the step that failed (else empty), what a verification said of it.
+
+    `when` is the time of its last finished step or verification, in seconds since the epoch; `venv` its environment.
+    """
+
+    root: Root
+    lock: dict[str, Any]
+    standing: Standing
+    failed: str
+    verified: bool | None
+    when: float
+    venv: Path
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return self.root.path.name
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """The steps to come; of a build that was asked for some components alone (`--only`), those of these."""
+        words, left = self.standing.words, self.standing.left
+        only = {words[place + 1] for place, word in enumerate(words[:-1]) if word == "--only"}
+        return tuple(step for step in left if not only or step.partition(".")[0] in only)
+
+    @property
+    def finished(self) -> bool:
+        """Whether all that was asked for is there, and no step, a verification among them, failed."""
+        return not self.failed and not self.lacking and self.verified is not False and self.whole
+
+    @property
+    def whole(self) -> bool:
+        """Whether all that was asked for is installed, whatever a verification said."""
+        stopped = self.failed and not self.failed.startswith(VERIFYING)
+        return not stopped and not self.lacking and (self.venv / "bin/python").exists()
+
+
+def find_builds(folder: Path) -> list[Build]:
+    """Give the builds in a folder, by name."""
+    found = (read_build(root) for root in find_roots(folder) if root.path.name != COLLECTED)
+    return [each for each in found if each]
+
+
+def read_build(root: Root) -> Build | None:
+    """Read how far a build is from its files alone: it may be at work on another machine. None where there is none."""
+    lock = read_lock(root)
+    if lock is None or "name" not in (lock.get("profile") or {}):
+        return None
+    manifest, standing = read_manifest(root), read_standing(root)
+    failed = (files.read_text(root / "failed") or "").strip() or str(manifest.get("failed") or "")
+    said = read_document(root / "results/verify.json").get("verified")
+    place = str(lock.get("layout", {}).get("venv", Layout().venv))
+    return Build(
+        root=root,
+        lock=lock,
+        standing=standing,
+        failed="" if standing.held else failed,
+        verified=said if said is None or "verify.smoke" in standing.done else False,  # its step did not end well
+        when=_last(root),
+        venv=root.path / place.replace(ROOT, str(root.path)),
+    )
+
+
+def _last(root: Root) -> float:
+    places = (root / "manifest.json", *(root / "stamps").glob("[!.]*"))
+    return max((path.stat().st_mtime for path in places if path.exists()), default=0.0)
+
+
+def choose_build(builds: Sequence[Build], *, failing: bool = False) -> Build | None:
+    """Give the build that was finished or verified last; `failing`: else one whose verification failed."""
+    found = [each for each in builds if each.finished] or [each for each in builds if failing and each.whole]
+    return max(found, key=lambda each: each.when, default=None)
+
+
+def unfinished(builds: Sequence[Build]) -> NotReadyError:
+    """Give the error where no build is finished: what each lacks, and the commands that go on."""
+    told = ", ".join(f"{each.name} ({_lack(each)})" for each in builds)
+    return NotReadyError(f"not finished: {told}", fix="\n".join(map(_go_on, builds)))
+
+
+def _lack(build: Build) -> str:
+    if build.standing.held and build.standing.coming:
+        return f"a build is at work there; to come: {render_first(build.standing.coming)}"
+    if build.failed:
+        return f"{build.failed} failed"
+    if build.lacking:
+        return f"to come: {render_first(build.lacking)}"
+    return "its verification failed" if build.verified is False else f"there is no environment at {build.venv}"
+
+
+def _go_on(build: Build) -> str:
+    """Give the command that goes on with a build."""
+    name = shlex.quote(build.name)
+    if build.standing.held:
+        return f"xpusetup status --name {name}"
+    if build.whole:
+        return f"xpusetup verify --name {name}"
+    return f"xpusetup {build.standing.command} --name {name} {shlex.join(build.standing.words)}".rstrip()
