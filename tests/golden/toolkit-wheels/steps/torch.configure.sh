@@ -15,6 +15,9 @@ MAKES=("$ROOT"/results/torch.configure.json)
 begin
 
 # the 2026.1.0 toolkit
+for script in "$ROOT"/toolkit/env.sh; do
+  [ -f "$script" ] || fail "the toolkit has no $script" "install the part of the toolkit that brings it, or choose another toolkit: [toolkit] in the site file" 3
+done
 set +eu
 set --
 source "$ROOT"/toolkit/env.sh
@@ -56,6 +59,7 @@ export USE_CUDA=0
 export USE_KINETO=0
 export USE_MPI=0
 export USE_ONEMKL_XPU=0
+export USE_ROCM=0
 export USE_STATIC_MKL=1
 export USE_XCCL=0
 export USE_XPU=1
@@ -68,6 +72,7 @@ run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src
   -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla \
   -Ccmake.define.CMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ROOT"/helpers/heavy_edges.cmake -Cbuild.targets=help \
   -Cinstall.components=nothing '-Cwheel.exclude=**'
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --xpu --out \
-  "$ROOT"/results/torch.configure.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --off USE_CUDA --off \
+  USE_KINETO --off USE_MPI --off USE_ONEMKL_XPU --off USE_ROCM --on USE_STATIC_MKL --off USE_XCCL --on USE_XPU \
+  --out "$ROOT"/results/torch.configure.json
 finish
