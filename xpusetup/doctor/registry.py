@@ -18,6 +18,7 @@ from xpusetup.doctor import (
     resources,
     toolkit,
     userland,
+    variables,
 )
 from xpusetup.doctor.known import by_lines, judge_said, judge_shown, judge_untold
 from xpusetup.doctor.question import Answer, Check, Question, lists_all
@@ -96,6 +97,7 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
     Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland", "torch"), RUN),
     Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
+    Check("umd.ending_variables", variables.check_endings, ("environment",), RUN),
     Check(
         "known.bad",
         combinations.check_combinations,
