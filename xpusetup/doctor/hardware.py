@@ -47,10 +47,8 @@ if TYPE_CHECKING:
     from xpusetup.machine.gpus import Family
 
 
-# Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
-
-
 SMALL = 256 << 20
+FORCED = re.compile(r"\b(?:i915|xe)\.force_probe=\S+")
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
     " minutes at the first run (327 seconds until the first tensor, in one report of Intel's extension), and what"
@@ -164,9 +162,6 @@ def check_several_battlemage(question: Question) -> Answer | None:
         return None
     seen = sum(device.kind in ("gpu", "") for device in ladder.devices)
     return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
-
-
-# The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
 
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
@@ -456,10 +451,8 @@ def check_bound(question: Question) -> Answer | None:
     if question.facts.in_wsl or not found:
         return None
     seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
-    forced = re.findall(
-        r"\b(?:i915|xe)\.force_probe=\S+", question.facts.kernel.cmdline if question.facts.kernel else ""
-    )
-    seen += f"; the kernel's command line decides it: {' '.join(forced)}" if forced else ""
+    if forced := FORCED.findall(question.facts.kernel.cmdline if question.facts.kernel else ""):
+        seen += f"; the kernel's command line decides it: {' '.join(forced)}"
     if not lost:
         return Answer("ok", seen)
     words = {"address": lost[0].address, **how_to_bind(question, lost[0])}

@@ -38,6 +38,7 @@ TELLS: dict[str, tuple[str, ...]] = {
     "umd.mixed_driver_packages": (PACKAGES,),
     "umd.igc_incompatible": (LIBRARIES, LADDER),
     "umd.device_filter_env": ("environment",),
+    "umd.ending_variables": ("environment",),
     "umd.ze_init": (LADDER,),
     "umd.opencl_icd": ("userland.opencl",),
     "umd.only_opencl_gpu": ("userland.sycl",),

@@ -17,6 +17,7 @@ from xpusetup.doctor import (
     resources,
     toolkit,
     userland,
+    variables,
 )
 from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question, kept_torch, lists_all
@@ -77,6 +78,7 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
     Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland", "torch"), RUN),
     Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
+    Check("umd.ending_variables", variables.check_endings, ("environment",), RUN),
     Check(
         "known.bad",
         combinations.check_combinations,
@@ -158,11 +160,11 @@ CHECKS: tuple[Check, ...] = (
     Check("torch.libsycl_links", pytorch.check_libsycl, ("torch", "userland"), RUN),
     Check("torch.abi", pytorch.check_abi, ("torch", "environment"), RUN),
     Check("torch.fallback_env", pytorch.check_fallback, ("environment",), RUN),
+    Check("runtime.gone", gone.check_gone, ("torch",), RUN),
     Check("torch.import", pytorch.check_import, ("torch",), RUN),
     Check("torch.available", pytorch.check_available, ("torch",), RUN),
     Check("triton.package", pytorch.check_package, ("torch",), RUN),
     Check("runtime.files", pytorch.check_files, ("torch",), RUN),
-    Check("runtime.gone", gone.check_gone, ("torch",), RUN),
     Check("triton.compiler", pytorch.check_compiler, ("torch", "tools", "toolkits"), RUN),
     Check("triton.ze_headers", pytorch.check_headers, ("torch", "userland"), RUN),
 )
