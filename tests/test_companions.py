@@ -148,5 +148,5 @@ def test_a_package_that_came_from_the_index_of_torch(tmp_path: Path) -> None:
         "Python ABI tags: `cp314`, `cp314t`\n"
     )
     told, _ = explain_log(str(log))
-    assert "from torch's index (https://mirror.example/whl/xpu)" in told.causes[0].cause
+    assert "from torch's own index (https://mirror.example/whl/xpu)" in told.causes[0].cause
     assert "uv lock --upgrade-package markupsafe" in told.causes[0].commands

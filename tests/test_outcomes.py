@@ -82,7 +82,7 @@ def build(folder: Path, monkeypatch: pytest.MonkeyPatch, manifest: dict[str, Any
     """Let a folder be the root of what is built, with this manifest."""
     (folder / "manifest.json").write_text(json.dumps(manifest))
     workspace = SimpleNamespace(profile=SimpleNamespace(name=manifest["profile"]))
-    monkeypatch.setattr("xpusetup.commands.devices.open_built", lambda _where: workspace)
+    monkeypatch.setattr("xpusetup.commands.devices.open_built", lambda _where, **_words: workspace)
     monkeypatch.setattr("xpusetup.commands.devices.find_built", lambda _here: SimpleNamespace(root=Root(folder)))
 
 

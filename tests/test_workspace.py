@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from data.profiles import SHIPPED, small_text
-from xpusetup.base.errors import UsageError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Request
 from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.run.workspace import Where, load_device, open_built, open_workspace, origins_of, root_name
@@ -78,10 +78,14 @@ def test_the_only_build_here_is_meant(here: Path, monkeypatch: pytest.MonkeyPatc
     assert chosen() == ("torch-2.14", "the newest release")
     build("sim")
     build("notes-of-mine")
+    with pytest.raises(NotReadyError, match=r"not finished: sim \(there is no environment"):
+        chosen()
+    (roots / "sim/venv/bin").mkdir(parents=True)
+    (roots / "sim/venv/bin/python").touch()
     assert chosen() == ("sim", "the only build here")
     assert chosen(profile="torch-2.5") == ("torch-2.5", "--profile")
     build("torch-2.9")
-    assert chosen() == ("torch-2.14", "the newest release")
+    assert chosen() == ("sim", "the build that was finished last")
 
 
 @pytest.mark.parametrize("name", ["", "gone"])

@@ -484,7 +484,7 @@ DRIVER: list[Case] = [
         "",
         "fail: ONEAPI_DEVICE_SELECTOR=: it is set",
     ),
-    ("umd.ending_variables", shell(SYCL_CACHE_PERSISTENT="true"), "", "fail: SYCL_CACHE_PERSISTENT=true: only 0 and 1"),
+    ("umd.ending_variables", shell(SYCL_CACHE_PERSISTENT="true"), "", "fail: SYCL_CACHE_PERSISTENT=true: 0 and 1"),
     ("umd.ending_variables", shell(SYCL_CACHE_PERSISTENT="1"), "", "ok: none set"),
     (
         "umd.ending_variables",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from data.targets import plan_for
 from xpusetup.base.document import fields_of
-from xpusetup.base.model import Wheel
+from xpusetup.base.model import BuildSummary, Wheel
 from xpusetup.bisect.io import Commit
 from xpusetup.bisect.search import Trial
 from xpusetup.bundle.offline import Attempt
@@ -27,7 +27,7 @@ from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
 from xpusetup.commands.fits import FitResult
-from xpusetup.commands.list import BuildList, BuildSummary
+from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles

@@ -6,7 +6,7 @@ import hashlib
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 # What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them.
 
@@ -349,3 +349,32 @@ class Record:
     marks: tuple[float, ...] = ()
     passes: tuple[int, ...] = ()
     cached: tuple[int, int] | None = None
+
+
+BuildState: TypeAlias = Literal["done", "half", "at work", "failed", "damaged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildSummary:
+    """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
+
+    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
+    takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended.
+    """
+
+    name: str
+    profile: str
+    torch: str
+    python: str
+    arch: list[str]
+    made_by: str
+    state: BuildState
+    steps: int
+    done: int
+    failed: str | None
+    damaged: dict[str, str]
+    wheels: list[Wheel]
+    verified: bool | None
+    venv: str
+    bytes: int | None
+    age_s: int

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from xpusetup.base.document import UnfitError
 from xpusetup.base.errors import XpuError
+from xpusetup.base.model import BuildSummary
 from xpusetup.commands.cache import measure
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
@@ -21,35 +22,7 @@ from xpusetup.system.environment import now
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.base.model import Wheel
-
-State = Literal["done", "half", "at work", "failed", "damaged"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class BuildSummary:
-    """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
-
-    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
-    takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended.
-    """
-
-    name: str
-    profile: str
-    torch: str
-    python: str
-    arch: list[str]
-    made_by: str
-    state: State
-    steps: int
-    done: int
-    failed: str | None
-    damaged: dict[str, str]
-    wheels: list[Wheel]
-    verified: bool | None
-    venv: str
-    bytes: int | None
-    age_s: int
+    from xpusetup.base.model import BuildState, Wheel
 
 
 @dataclass(frozen=True)
@@ -106,7 +79,7 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
     )
 
 
-def _state(build: Build, damaged: dict[str, str]) -> State:
+def _state(build: Build, damaged: dict[str, str]) -> BuildState:
     if build.standing.held:
         return "at work"
     if build.failed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
-from xpusetup.commands.list import BuildSummary, glance
+from xpusetup.base.model import BuildSummary
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
@@ -94,6 +94,7 @@ class Overview:
 
 def show_way() -> Result[Overview]:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
+    from xpusetup.commands.list import glance  # noqa: PLC0415 - doctor, which imports this module, lists no builds
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
 
     found = way_of(probe(WAY_SECTIONS, Ask(imports=False)))

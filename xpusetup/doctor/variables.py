@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Ending(NamedTuple):
     """A variable, the values that do it, how bad that is and what happens.
 
-    SYCL_PI_TRACE and the selector were run with intel-sycl-rt 2025.3.3, 2026.1.2 and 2026.2.0, the others with 2026.2.0.
+    The first two were run with intel-sycl-rt 2025.3.3, 2026.1.2 and 2026.2.0, the others with 2026.2.0.
     """
 
     name: str

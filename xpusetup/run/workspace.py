@@ -18,7 +18,6 @@ from xpusetup.config.devices import Device, UnknownDeviceError, find_device, rea
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.config.shipped import is_path, load_profile, other_ways, profile_names, stack_names
-from xpusetup.run.builds import choose_build, find_builds, unfinished
 from xpusetup.run.root import LOCKED, Root, read_lock, read_locked_profile
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, from_home, variable
@@ -418,6 +417,8 @@ def open_built(where: Where, *, failing: bool = False, half: bool = False) -> Wo
     settings = load_settings()
     if where.profile or where.root or where.name or where.rev or settings.profile:
         return _open_as_built(where)
+    from xpusetup.run.builds import choose_build, find_builds, unfinished  # noqa: PLC0415 - of a build that is named none
+
     builds = find_builds(roots_folder(settings))
     if where.into:
         builds = [each for each in builds if each.venv == from_home(where.into).absolute()] or builds

@@ -14,7 +14,8 @@ from xpusetup.ui.console import show_table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from xpusetup.commands.list import BuildList, BuildSummary
+    from xpusetup.base.model import BuildSummary
+    from xpusetup.commands.list import BuildList
 
 
 HEADS = ("", "build", "PyTorch", "state", "verified", "size", "age")
