@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
-from xpusetup.base.model import BuildSummary
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
@@ -21,6 +20,7 @@ from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
 
 if TYPE_CHECKING:
+    from xpusetup.base.model import BuildSummary
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
 
