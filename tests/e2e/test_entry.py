@@ -32,7 +32,11 @@ def entry(tmp_path: Path) -> Path:
     (tmp_path / "kit/icpx").chmod(0o755)
     for name in ("entry.sh", "toolkit.sh"):
         lines = files[name].replace(PREFIX, str(tmp_path)).splitlines()
-        moved = [f"source {tmp_path}/kit/vars.sh" if line.startswith("source ") else line for line in lines]
+        moved = [
+            f"{begin}{tmp_path}/kit/vars.sh{end}" if line.startswith(begin) else line
+            for line in lines
+            for begin, end in (("for script in ", "; do") if line.startswith("for ") else ("source ", ""),)
+        ]
         (tmp_path / name).write_text("\n".join([*moved, ""]))
     return tmp_path / "entry.sh"
 
