@@ -118,7 +118,7 @@ def test_a_step_script_runs_no_value(tmp_path: Path, text: str) -> None:
     (tmp_path / "helpers/step.sh").write_text(STEP_LIBRARY)
     (tmp_path / "there").write_text("")
     script = render_script(step, replace(plan, target=target, steps=(step,)))
-    for looks in ("command -v", "grep -qF", "[ -f"):
+    for looks in ("command -v", "grep -qF", '[ -f "$script"'):
         script = script.replace(looks, "true")
     (tmp_path / "steps/a.sh").write_text(script, newline="")
     said = run(["bash", "steps/a.sh"], tmp_path).split(b"\0")
