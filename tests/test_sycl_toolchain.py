@@ -155,8 +155,8 @@ def test_nothing_makes_it_where_nothing_compiles_with_it() -> None:
 def test_a_root_is_a_place_like_any_other() -> None:
     kit = plan_of("torch-2.14").target.toolkit
     assert kit is not None
-    there = kit.below("/work/root")
-    assert (there.compiler, there.scripts) == ("/work/root/toolkit/bin/icpx", ("/work/root/toolkit/env.sh",))
+    there = kit.below("/data/root")
+    assert (there.compiler, there.scripts) == ("/data/root/toolkit/bin/icpx", ("/data/root/toolkit/env.sh",))
     assert "--version" not in render_activation(there)
     assert "--version" not in render_activation(kit), "that of the compiler is not always that of its wheel"
     assert not Toolkit(provider="scripts", version="1", compiler="/opt/icpx", root="/opt").made
