@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli
@@ -156,11 +156,6 @@ def advised() -> Iterator[str]:
             advice = (one.commands, *(each.commands for each in one.when), *(each.commands for each in one.on.values()))
             for lines in advice:
                 yield from fill_commands(lines, names)
-
-
-def _strings(found: Any) -> Iterator[str]:
-    for row in found:
-        yield from (line for line in getattr(row, "commands", ()))
 
 
 def installs(commands: Iterable[str]) -> list[str]:

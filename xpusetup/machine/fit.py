@@ -384,9 +384,6 @@ def _well(wheel: InspectedFit) -> Verdict:
     return Verdict("fits", f"{names} there, {how}")
 
 
-CANN = "/usr/local/Ascend/ascend-toolkit/set_env.sh"
-
-
 def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
     wanted = _refuses(wheel, target.torch.version)
     if wanted is not None and wheel.compiled:
@@ -397,7 +394,7 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
         yield "its code goes on without them, which are for another accelerator: what is Python alone in it works"
     if off := list(dict.fromkeys(name for one in wheel.libraries for name in one.off)):
         more = f" and {len(off) - 1} more" if len(off) > 1 else ""
-        yield f"{off[0]}{more} of CANN are not switched on in this shell: source {CANN} before it is imported"
+        yield f"{off[0]}{more} of CANN are not switched on in this shell: source {CANN_SCRIPT} before it is imported"
     idle = [one for one in wheel.libraries if one.foreign and one.problems]
     if idle and len(idle) < len(wheel.libraries):
         yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"
