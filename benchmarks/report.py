@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.rows import Row, make_row
 from benchmarks.timing import Command, take_processor_turns, take_turns, usage_of
-from xpusetup.base.model import Record
+from xpusetup.base.model import JournalLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -53,7 +53,7 @@ def write_root(root: Path, edges: int) -> None:
     log.parent.mkdir(parents=True)
     (root / "results").mkdir()
     seconds = edges * EACH
-    record = Record(step="simxpu.build", key="k", state="ran", time=START + seconds, seconds=seconds, edges=edges)
+    record = JournalLine(step="simxpu.build", key="k", state="ran", time=START + seconds, seconds=seconds, edges=edges)
     (root / "journal.jsonl").write_text(json.dumps(asdict(record)) + "\n")
     looks = ([START + number * 5, 8 << 30, 64 << 30] for number in range(int(seconds / 5)))
     (root / "results/memory.jsonl").write_text("".join(f"{json.dumps(look)}\n" for look in looks))

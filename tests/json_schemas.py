@@ -48,7 +48,7 @@ RESULTS: dict[str, str] = {
     "profiles schema": "ProfileSchema",
     "profiles show": "ShownProfile",
     "profiles trust": "TrustedFiles",
-    "adopt": "Adopted",
+    "adopt": "AdoptedProject",
     "rebuild": "RebuildResult",
     "remove": "Removed",
     "report": "WrittenReport",

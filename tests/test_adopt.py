@@ -11,7 +11,7 @@ import pytest
 import tomli
 
 from xpusetup.adopt import pip, uv
-from xpusetup.adopt.keeping import NEVER, Installed, Keep, Keeping, keep_torch
+from xpusetup.adopt.keeping import NEVER, InstalledVersion, Keep, Keeping, keep_torch
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands import adopt
 from xpusetup.run.workspace import Where
@@ -79,15 +79,15 @@ def origin(path: str) -> str:
     ],
 )
 def test_where_an_installer_has_it_from(version: str, told: str, kind: str, source: str) -> None:
-    found = keep_torch({"torch": Installed(version, told)}, lambda path: path == TORCH.source, outside=False)
+    found = keep_torch({"torch": InstalledVersion(version, told)}, lambda path: path == TORCH.source, outside=False)
     (one,) = found.keeps
     assert (one.kind, one.source, one.pin) == (kind, source, f"torch=={version}")
 
 
 def test_all_of_the_family_comes_from_one_side() -> None:
-    there = {"torch": Installed("2.14.1+site.7"), "torchvision": Installed("0.29.1+xpu")}
+    there = {"torch": InstalledVersion("2.14.1+site.7"), "torchvision": InstalledVersion("0.29.1+xpu")}
     assert {one.kind for one in keep_torch(there, lambda _: True, outside=False).keeps} == {"outside"}
-    there = {"torch": Installed("2.14.1+xpu")}
+    there = {"torch": InstalledVersion("2.14.1+xpu")}
     assert keep_torch(there, lambda _: True, outside=True).keeps[0].kind == "outside"
 
 
@@ -101,7 +101,7 @@ def test_all_of_the_family_comes_from_one_side() -> None:
     ],
 )
 def test_no_second_triton(there: dict[str, str], never: tuple[str, ...]) -> None:
-    installed = {name: Installed(version) for name, version in there.items()}
+    installed = {name: InstalledVersion(version) for name, version in there.items()}
     assert keep_torch(installed, lambda _: True, outside=False).never == never
 
 

@@ -15,7 +15,7 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from xpusetup.base.document import read_as, to_table, to_text
 from xpusetup.base.text import Redactor
-from xpusetup.commands.doctor import Diagnosis, DoctorFinding, DoctorOptions, Fix
+from xpusetup.commands.doctor import Diagnosis, DoctorFinding, DoctorOptions, FindingFix
 from xpusetup.commands.recommend import Recommendation, way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.doctor.differences import differing_facts, differing_findings
@@ -156,7 +156,7 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
     redactor = Redactor(user="me", host="node", home="/home/me")
     for each in facts.values():
         assert read_as(Facts, redactor.document(to_table(each)))
-    rows = [DoctorFinding(**{**vars(each), "fix": Fix("", [])}) for each in found["node3"]]
+    rows = [DoctorFinding(**{**vars(each), "fix": FindingFix("", [])}) for each in found["node3"]]
     data = Diagnosis(
         profile="p",
         chosen_by="",

@@ -15,8 +15,8 @@ from xpusetup.base.model import FoundRef
 from xpusetup.config.devices import parse_device, shipped_device
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import (
+    ExtensionSource,
     NewProfileOptions,
-    Source,
     extension_of,
     make_device_profile,
     ready_torch,
@@ -44,7 +44,7 @@ ACME = parse_device(TABLES, "acme.toml")
 
 def test_golden_profile() -> None:
     found = FoundRef(REV, "refs/tags/v1.0")
-    source = Source(repo="https://acme.example/torch", found=found, version="1.0", when="v1.0, 2026-11-21")
+    source = ExtensionSource(repo="https://acme.example/torch", found=found, version="1.0", when="v1.0, 2026-11-21")
     profile = make_device_profile("acme-1", shipped("sim"), ACME, "acme.toml", source)
     text = render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE")
     assert parse_profile(text, "acme-1.toml") == profile
@@ -52,7 +52,7 @@ def test_golden_profile() -> None:
 
 
 def test_a_branch_stays_a_branch() -> None:
-    source = Source(repo="https://example.com/r", found=FoundRef(REV, "refs/heads/main"), version="1.0")
+    source = ExtensionSource(repo="https://example.com/r", found=FoundRef(REV, "refs/heads/main"), version="1.0")
     part = make_device_profile("a", shipped("sim"), ACME, "acme.toml", source).components[1]
     assert part.kind == "source"
     assert (part.ref, part.tag, part.rev, part.directory) == ("refs/heads/main", "", REV, ".")
@@ -61,7 +61,7 @@ def test_a_branch_stays_a_branch() -> None:
 def test_how_it_is_built_comes_from_the_device_file() -> None:
     """What begins with OpenReg's file is what ships for it, as far as its source is meant."""
     device = shipped_device("openreg")
-    source = Source(repo="https://example.com/r", found=FoundRef(REV), version="0.0.1", known=device.source_)
+    source = ExtensionSource(repo="https://example.com/r", found=FoundRef(REV), version="0.0.1", known=device.source_)
     part = make_device_profile("mine", shipped("sim"), device, "openreg", source).components[1]
     (ours,) = (each for each in shipped("openreg-2.13").components if each.kind == "source")
     how = {"directory", "sparse", "frontend", "cmake", "defines"}

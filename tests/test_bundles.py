@@ -24,7 +24,7 @@ from xpusetup.bundle import offline
 from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
     Bundle,
-    Member,
+    BundleMember,
     is_safe,
     make_offline,
     missing_wheels,
@@ -138,7 +138,7 @@ def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) ->
     file = tmp_path / "b.tar"
     contents = {"profile/sim.toml": tmp_path / "sim.toml"}
     contents["profile/sim.toml"].write_text("x")
-    members = [to_table(member) for member in (read_as(Member, each) for each in hash_members(contents))]
+    members = [to_table(member) for member in (read_as(BundleMember, each) for each in hash_members(contents))]
     write_bundle(file, render_bundle(parse(members=members, repositories=[], purpose=command)), contents)
     with pytest.raises(UsageError) as caught:
         enter(Where(), Request(), str(file), print, print, other)
@@ -154,7 +154,7 @@ def bundled(folder: Path, kit: str) -> Path:
         **dict.fromkeys(("profile", "base"), to_table(base)),
         "file": f"profile/{base.name}.toml",
         "parts": [part.name for part in base.components if part.kind != "skip"],
-        "members": [to_table(member) for member in (read_as(Member, each) for each in hash_members(contents))],
+        "members": [to_table(member) for member in (read_as(BundleMember, each) for each in hash_members(contents))],
     }
     write_bundle(folder / "b.tar", render_bundle(parse(repositories=[], toolkit=kit, **said)), contents)
     return folder / "b.tar"

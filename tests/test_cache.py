@@ -15,7 +15,7 @@ from xpusetup.commands import cache
 from xpusetup.commands import cache as module
 from xpusetup.commands.cache import list_repositories, measure_roots
 from xpusetup.config.settings import NetworkSettings, Settings
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,7 +67,7 @@ def test_what_a_fetch_writes_to_stays(store: Path) -> None:
 
 def test_who_waited_for_what_was_removed_holds_the_new_one(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fetch that waited for `cache prune` held a lock that was gone, and the next prune took all from under it."""
-    kept = store_of_helpers.Store(store)
+    kept = store_of_helpers.ObjectStore(store)
     place = kept.place("https://host.invalid/pybind/pybind11")
     place.mkdir()
     real, waited = fcntl.flock, list[str]()
@@ -93,7 +93,7 @@ def test_who_waited_for_what_was_removed_holds_the_new_one(store: Path, monkeypa
 def test_a_file_system_that_never_gives_the_same_file(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fetch that would wait for ever there goes on without the store."""
     monkeypatch.setattr(os.path, "samestat", lambda _one, _other: False)
-    with pytest.raises(OSError, match="Stale"), store_of_helpers.Store(store).lock("https://host.invalid/a/b"):
+    with pytest.raises(OSError, match="Stale"), store_of_helpers.ObjectStore(store).lock("https://host.invalid/a/b"):
         pass
 
 
@@ -138,10 +138,10 @@ def test_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (again.name, again.parts) == ("sim-at-a-longer-path", root.parts)
 
 
-def _du(argv: Sequence[str], **_: object) -> Output:
+def _du(argv: Sequence[str], **_: object) -> ProcessOutput:
     """Seven KiB for each path."""
     paths = argv[argv.index("--") + 1 :]
-    return Output(0, "".join(f"7\t{path}\n" for path in paths) + f"{7 * len(paths)}\ttotal\n", "")
+    return ProcessOutput(0, "".join(f"7\t{path}\n" for path in paths) + f"{7 * len(paths)}\ttotal\n", "")
 
 
 def test_what_lies_beside_the_sources(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,5 +157,5 @@ def test_what_lies_beside_the_sources(store: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_size_that_nobody_could_find_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "run_process", lambda *_, **__: Output(None, "7\tcut o", "", "too slow"))
+    monkeypatch.setattr(module, "run_process", lambda *_, **__: ProcessOutput(None, "7\tcut o", "", "too slow"))
     assert module.measure(tmp_path) is None

@@ -11,7 +11,7 @@ from data.cases import CASES
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
 from data.well import well
-from xpusetup.doctor.question import Answer, Check, Question
+from xpusetup.doctor.question import Check, CheckAnswer, Question
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import Section
 from xpusetup.machine.tables import gpu_table, known_bad
@@ -259,5 +259,5 @@ def test_a_disk_whose_need_is_not_known() -> None:
 
 
 def test_answers_are_values() -> None:
-    assert Answer("ok", "x") == Answer("ok", "x", {})
+    assert CheckAnswer("ok", "x") == CheckAnswer("ok", "x", {})
     assert Check("a.b", lambda _question: None).ask(Question(machine(), shipped("sim"), device("cpu"), "run")) is None

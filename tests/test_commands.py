@@ -15,7 +15,7 @@ from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.emit import Order, emit
+from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.environment import env
 from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
 from xpusetup.commands.plan import _row
@@ -24,7 +24,7 @@ from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate
-from xpusetup.run.prepare import Prepared, parse_target
+from xpusetup.run.prepare import PreparedPlan, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
@@ -215,7 +215,7 @@ def test_the_gate() -> None:
 
 def tuned(monkeypatch: pytest.MonkeyPatch, workspace: Workspace, *, facts: Any, jobs: int = 0, word: str = "") -> Any:
     monkeypatch.setenv("MAX_JOBS", word)
-    prepared = Prepared(root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts)
+    prepared = PreparedPlan(root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts)
     return choose_tuning(workspace, prepared, jobs).get("MAX_JOBS")
 
 
@@ -228,7 +228,7 @@ def test_jobs(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
 
 def test_a_guess_stands_until_all_that_compiles_was_measured(tmp_path: Path) -> None:
     where = Where(profile="torch-2.14", root=str(tmp_path))
-    prepared = Prepared(root=Root(tmp_path), plan=plan_for("torch-2.14"), scripts={}, identities={})
+    prepared = PreparedPlan(root=Root(tmp_path), plan=plan_for("torch-2.14"), scripts={}, identities={})
     compiling = [step.id for step in prepared.plan.steps if "compiler" in step.needs]
     record = {"seconds": 1, "state": "ran", "load": [2, 2 << 20, 1 << 20]}
     lines = [json.dumps({"step": name, **record}) for name in compiling]
@@ -247,7 +247,7 @@ def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) ->
     workspace = ensure_locked(open_workspace(new), said.append)
     assert (workspace.locked, workspace.profile) == (False, shipped("torch-2.15"))
     assert said[-1] == "git cannot read it; planned with the pins of torch-2.15, which are not confirmed"
-    order = Order(places=(new,), request=Request(), options={})
+    order = EmitOrder(places=(new,), request=Request(), options={})
     notes = emit("dockerfile", order, str(tmp_path / "out")).data.notes
     assert any("triton-xpu 3.9.0 is a guess" in note for note in notes)
     for other in (replace(new, profile="main"), replace(new, rev=("torch=v2.15.0",))):

@@ -32,7 +32,7 @@ class World:
         """Put a library there; `asks` are symbols, `names` those that it has, with the version node `node`."""
         node = words.pop("node", "")
         nodes = {(one.file, one.version) for one in asks if one.version}
-        library = elf_loader.Library(
+        library = elf_loader.LoaderFile(
             path,
             path,
             62,
@@ -50,7 +50,7 @@ class World:
         def others(name: str) -> list[Any]:
             return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
 
-        return rules.Known(lambda one: self.symbols[one.path], others)
+        return rules.KnownFiles(lambda one: self.symbols[one.path], others)
 
     def process(self, *variable: str) -> Any:
         return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))
@@ -247,7 +247,7 @@ def test_a_plug_in_for_another_build_of_torch_is_no_matter_of_symbols() -> None:
 def files(title: str, **digests: str) -> Any:
     name, _, version = title.partition(" ")
     listed = tuple((path.replace("__", "/") + ".py", digest) for path, digest in digests.items())
-    return env_distributions.Distribution(name, version, "/site", listed)
+    return env_distributions.InstalledDistribution(name, version, "/site", listed)
 
 
 def test_files_of_two_packages() -> None:

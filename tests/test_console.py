@@ -17,7 +17,7 @@ from test_screens import RESULTS
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli.finish import SIGNS
-from xpusetup.cli.options import Output
+from xpusetup.cli.options import ResultOutput
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.result import Result
 from xpusetup.ui import screens
@@ -117,7 +117,7 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
             event = Event(kind=kind, step=f"a{EVIL}", title=EVIL, text=text, seconds=1.0, time=1.0)
             view.observe(replace(event, state="failed") if kind == "end" else event)
     write_text(EVIL)
-    Output().say(EVIL)
+    ResultOutput().say(EVIL)
     said = capsys.readouterr()
     assert not CONTROL.search(said.out + said.err)
     assert said.out.count(AS_TEXT) >= 7

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from data.profiles import SHIPPED, shipped
 from golden import hold
-from xpusetup.commands.emit import KINDS, Order
+from xpusetup.commands.emit import KINDS, EmitOrder
 from xpusetup.config.request import read_request
 from xpusetup.run.workspace import Where
 
@@ -33,7 +33,7 @@ write beside them: those folders build as they lie. [How images are made](../doc
 
 def recipes(profile: str) -> Iterator[tuple[str, str]]:
     request = read_request(only=None, until="", arch="auto", variables=None, verify="auto")
-    order = Order(places=(Where(profile=profile),), request=request)
+    order = EmitOrder(places=(Where(profile=profile),), request=request)
     yield from ((f"{profile}/{file}", KINDS[kind].make(order).files[file]) for kind, file in RECIPES.items())
 
 

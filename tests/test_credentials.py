@@ -16,7 +16,7 @@ from fuzzing import examples
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event
 from xpusetup.base.text import Redactor, hide, hide_all
-from xpusetup.cli.options import Output
+from xpusetup.cli.options import ResultOutput
 from xpusetup.commands.build import with_file
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.result import Result, make_document, make_error_document
@@ -125,9 +125,9 @@ def test_it_is_hidden_wherever_it_leaves(address: str, capsys: pytest.CaptureFix
         tell(Event(kind="note", text=text, time=1.0))
         tell(Event(kind="start", step="a", title=text, time=1.0))
         tell(Event(kind="output", step="a", text=f"+ {text}", time=9e9))
-    Output().say(text)
+    ResultOutput().say(text)
     for line in follow(log, lambda: False):
-        Output().say(line)
+        ResultOutput().say(line)
     captured = capsys.readouterr()
     said += [captured.out, captured.err, (tmp_path / "events").read_text()]
     assert not [each for each in said if SECRET in each]

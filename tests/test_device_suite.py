@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 verdicts: Any = importlib.import_module("helperlib.verify.verdicts")
 verify_bench: Any = importlib.import_module("helperlib.verify.bench")
 CHECKS = {check.id: check for check in verdicts.SUITE}
-BENCH = verify_bench.Bench("demo")
+BENCH = verify_bench.DeviceBench("demo")
 
 
 def read_breakages() -> list[tuple[str, str]]:
@@ -54,10 +54,10 @@ def test_an_interface_that_the_backend_left_out_is_absent(monkeypatch: pytest.Mo
 
     cuda = SimpleNamespace(is_available=lambda: True, get_device_capability=fail(error))
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    row = api.Row("get_device_capability", "2.13", "", lambda _, function: function())
+    row = api.ApiRow("get_device_capability", "2.13", "", lambda _, function: function())
     with pytest.raises(verify_bench.Absent, match="Backend doesn't support getting device capabilities") as caught:
-        api.check_row(row, verify_bench.Bench("cuda"))
-    result = verdicts.Result("api.x", "x", "skip", str(caught.value), verdict="absent", since=caught.value.since)
+        api.check_row(row, verify_bench.DeviceBench("cuda"))
+    result = verdicts.BenchResult("api.x", "x", "skip", str(caught.value), verdict="absent", since=caught.value.since)
     levels = [verdicts.judge_result(result, {}, torch).level for torch in ("2.11.0+cu130", "2.13.0")]
     assert levels == ["skip", "fail"]
 
@@ -76,7 +76,7 @@ def test_another_accelerator_of_the_process(
         torch.accelerator.current_accelerator = lambda: told
     monkeypatch.setitem(sys.modules, "torch", torch)
     basics = importlib.import_module("helperlib.checks.basics")
-    assert basics.find_rival(verify_bench.Bench(name)) == rival
+    assert basics.find_rival(verify_bench.DeviceBench(name)) == rival
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_a_device_whose_memory_others_hold(monkeypatch: pytest.MonkeyPatch) -> N
     torch = SimpleNamespace(ones=lambda *_, **__: fail(error)())
     monkeypatch.setitem(sys.modules, "torch", torch)
     basics = importlib.import_module("helperlib.checks.basics")
-    outcome = basics.check_responds(verify_bench.Bench("cuda"))
+    outcome = basics.check_responds(verify_bench.DeviceBench("cuda"))
     assert (outcome.level, "another process holds its memory" in outcome.seen) == ("fail", True)
 
 
@@ -157,8 +157,8 @@ def test_what_a_device_lacks_is_not_wrong(error: Exception) -> None:
 
 def test_the_worst_case_is_that_nearest_to_its_limit() -> None:
     verdicts = [
-        verify_bench.Verdict("a", relative=1e-3, share=0.1),
-        verify_bench.Verdict("b", relative=1e-6, share=0.9),
+        verify_bench.CaseVerdict("a", relative=1e-3, share=0.1),
+        verify_bench.CaseVerdict("b", relative=1e-6, share=0.9),
     ]
     assert verify_bench.describe_worst(verdicts) == ", the worst: b, relative 1.0e-06"
 
@@ -176,5 +176,5 @@ def test_what_a_torch_lacks_is_said_with_its_release(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", sys)  # a module that has nothing of torch
     with pytest.raises(verify_bench.Absent, match=text) as raised:
-        verify_bench.find_function(verify_bench.Bench(device), "mem_get_info", "2.6")
+        verify_bench.find_function(verify_bench.DeviceBench(device), "mem_get_info", "2.6")
     assert raised.value.since == since

@@ -15,7 +15,16 @@ from xpusetup.base.errors import UsageError
 from xpusetup.commands.devices import tabulate
 from xpusetup.run.root import LOCKED
 from xpusetup.ui import screens
-from xpusetup.verify.outcomes import BEGIN, END, SIGNS, Proof, make_table, parse_proof, place_in, render_page
+from xpusetup.verify.outcomes import (
+    BEGIN,
+    END,
+    SIGNS,
+    VerificationRecord,
+    make_table,
+    parse_proof,
+    place_in,
+    render_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +33,7 @@ if TYPE_CHECKING:
 ALL = (ENVELOPE, MANIFEST, STATUS)
 
 
-def proofs(*documents: Mapping[str, Any]) -> list[Proof]:
+def proofs(*documents: Mapping[str, Any]) -> list[VerificationRecord]:
     return [parse_proof(json.dumps(document), "x.json") for document in documents]
 
 

@@ -12,7 +12,7 @@ from golden import hold_one
 from xpusetup.base.errors import UsageError
 from xpusetup.config.devices import (
     Device,
-    Known,
+    SourcedFact,
     find_device,
     known_devices,
     parse_device,
@@ -22,7 +22,7 @@ from xpusetup.config.devices import (
 )
 from xpusetup.config.settings import Settings
 from xpusetup.config.shipped import load_profile
-from xpusetup.machine.accelerators import Entry, Presence, cards_of, make_rows, owner_of
+from xpusetup.machine.accelerators import LoadedEntryPoint, Presence, cards_of, make_rows, owner_of
 from xpusetup.machine.facts import Gpu, Hardware
 from xpusetup.machine.probe_devices import find_python, probe_device
 from xpusetup.machine.tables import gpu_table
@@ -59,7 +59,7 @@ def test_shipped_files(name: str) -> None:
     assert device.name == name
     assert device.built_in != "never" or device.extension is not None
     tables = [device.hardware, device.tool, device.environment, device.extension, device.source_, *device.releases]
-    assert [table for table in tables if isinstance(table, Known) and not table.source] == []
+    assert [table for table in tables if isinstance(table, SourcedFact) and not table.source] == []
     rows = [row.extension for row in device.releases]
     assert len(rows) == len(set(rows))
 
@@ -146,15 +146,15 @@ def test_the_vendors_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("entry", "owner"),
     [
-        (Entry(name="torch_npu", value="torch_npu:_autoload", distribution="torch-npu"), "npu"),
-        (Entry(name="x", value="y:z", distribution="torch_npu"), "npu"),
-        (Entry(name="device_backend", value="habana_frameworks:__autoload", distribution="habana-x"), "hpu"),
-        (Entry(name="device_backend", value="acme:load", distribution="habana_torch_plugin"), "hpu"),
-        (Entry(name="simxpu", value="other:f", distribution="other"), "simxpu"),
-        (Entry(name="other", value="other:f", distribution="other"), None),
+        (LoadedEntryPoint(name="torch_npu", value="torch_npu:_autoload", distribution="torch-npu"), "npu"),
+        (LoadedEntryPoint(name="x", value="y:z", distribution="torch_npu"), "npu"),
+        (LoadedEntryPoint(name="device_backend", value="habana_frameworks:__autoload", distribution="habana-x"), "hpu"),
+        (LoadedEntryPoint(name="device_backend", value="acme:load", distribution="habana_torch_plugin"), "hpu"),
+        (LoadedEntryPoint(name="simxpu", value="other:f", distribution="other"), "simxpu"),
+        (LoadedEntryPoint(name="other", value="other:f", distribution="other"), None),
     ],
 )
-def test_whose_an_entry_is(entry: Entry, owner: str | None) -> None:
+def test_whose_an_entry_is(entry: LoadedEntryPoint, owner: str | None) -> None:
     found = owner_of(entry, known_devices(Settings()))
     assert (found.name if found else None) == owner
 

@@ -19,9 +19,9 @@ from xpusetup.commands.build_result import (
     render_command,
 )
 from xpusetup.plan.install import INSTALL
-from xpusetup.run.prepare import Prepared
+from xpusetup.run.prepare import PreparedPlan
 from xpusetup.run.root import Root
-from xpusetup.run.runner import Outcome
+from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize(("name", "needs"), [("torch-2.5", "oneAPI 2024.1.4"), ("torch-2.14", ""), ("sim", "")])
 def test_elsewhere(tmp_path: Path, name: str, needs: str) -> None:
-    prepared = Prepared(root=Root(tmp_path), plan=plan_for(name), scripts={}, identities={})
+    prepared = PreparedPlan(root=Root(tmp_path), plan=plan_for(name), scripts={}, identities={})
     assert describe_elsewhere(prepared) == OtherEnvironment(f"pip install {tmp_path}/wheels/*.whl", needs)
 
 
 def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
-    prepared = Prepared(root=Root(tmp_path), plan=plan_for("sim"), scripts={}, identities={}, purpose=INSTALL)
+    prepared = PreparedPlan(root=Root(tmp_path), plan=plan_for("sim"), scripts={}, identities={}, purpose=INSTALL)
     assert describe_elsewhere(prepared).command == f"pip install {tmp_path}/published/*.whl"
 
 
@@ -68,7 +68,7 @@ def test_going_on(where: Where, request_: Request, options: BuildOptions, comman
     ],
 )
 def test_where_it_goes_on(step: str, reached: tuple[int, int], told: list[int]) -> None:
-    assert find_reached(plan_for("sim").steps, Outcome(failed=step, reached=reached)) == told
+    assert find_reached(plan_for("sim").steps, RunOutcome(failed=step, reached=reached)) == told
 
 
 def test_proof(tmp_path: Path) -> None:

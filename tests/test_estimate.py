@@ -10,7 +10,7 @@ import pytest
 from data.targets import plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.model import Need, Step
-from xpusetup.machine.jobs import Load
+from xpusetup.machine.jobs import StepLoad
 from xpusetup.run.manifest import read_history
 from xpusetup.run.time_left import Estimate, History, make_estimate, merge_histories, parse_journal, simulate
 
@@ -142,4 +142,4 @@ def test_the_greatest_load_of_a_step_counts() -> None:
         json.dumps({"step": "b", "seconds": 1, "state": "ran", "load": load})
         for load in ([4, 8 << 30, 3 << 30], [4, 1 << 20, 9 << 20], [0, 5, 5], None)
     ]
-    assert parse_journal("\n".join(lines)).loads == {"b": Load(jobs=4, growth=8 << 30, heaviest=3 << 30)}
+    assert parse_journal("\n".join(lines)).loads == {"b": StepLoad(jobs=4, growth=8 << 30, heaviest=3 << 30)}

@@ -9,7 +9,7 @@ import pytest
 
 from logs import SMALLEST
 from xpusetup.commands.explain import known_signatures
-from xpusetup.explain.blocks import Block
+from xpusetup.explain.blocks import LogBlock
 from xpusetup.explain.finder import NAMES, SAID, WORK, Finder, make_finder, parse_signatures
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def test_each_line_has_its_numbers(seed: int, end: str) -> None:
         for _ in range(400)
     ]
     data = ("\n".join(lines) + end).encode()
-    assert finder.find(Block(data, 0, len(data), 1)) == find_plainly(data, finder)
+    assert finder.find(LogBlock(data, 0, len(data), 1)) == find_plainly(data, finder)
 
 
 def test_what_is_done_is_looked_for_no_more() -> None:

@@ -11,7 +11,7 @@ from logs import HERE, SMALLEST, explained, ids, signatures
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.blocks import make_blocks
 from xpusetup.explain.boxes import without_boxes
-from xpusetup.explain.evidence import KEPT, Kept, fill_names
+from xpusetup.explain.evidence import KEPT, LogEnds, fill_names
 from xpusetup.explain.explanation import LogLine, explain
 from xpusetup.explain.finder import Refinement, Signature, make_regex, parse_signatures
 from xpusetup.explain.place import find_systems, fit_commands
@@ -141,7 +141,7 @@ def test_a_log_cannot_spoil_the_sentence_that_names_it() -> None:
 def test_what_is_kept_of_a_long_log() -> None:
     lines = [f"line {number} " + "x" * 90 for number in range(1, 9001)]
     data = ("\n".join(lines) + "\n").encode()
-    kept = Kept()
+    kept = LogEnds()
     for start in range(0, len(data), 5000):
         kept.add(data[start : start + 5000])
     told = kept.lines(len(lines))

@@ -22,7 +22,7 @@ from xpusetup.ui.console import Terminal
 from xpusetup.verify.fallbacks import (
     LONGEST,
     FallbackRecord,
-    Message,
+    ReadMessage,
     list_table,
     log_table,
     parse_known,
@@ -152,14 +152,14 @@ FOUND = {
 
 
 def test_all_wordings_in_one_log() -> None:
-    assert scan([LOG.encode()], PATTERNS) == Counter({Message(*key): times for key, times in FOUND.items()})
+    assert scan([LOG.encode()], PATTERNS) == Counter({ReadMessage(*key): times for key, times in FOUND.items()})
 
 
 @pytest.mark.parametrize("size", [1, 7, 100, LONGEST, LONGEST + 1])
 def test_pieces_of_any_size(size: int) -> None:
     data = (LOG + "noise, operator\n" * 300 + LOG).encode()
     pieces = [data[begin : begin + size] for begin in range(0, len(data), size)]
-    assert scan(pieces, PATTERNS) == Counter({Message(*key): 2 * times for key, times in FOUND.items()})
+    assert scan(pieces, PATTERNS) == Counter({ReadMessage(*key): 2 * times for key, times in FOUND.items()})
 
 
 def test_helpers_find_what_the_program_finds() -> None:

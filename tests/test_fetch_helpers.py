@@ -85,7 +85,7 @@ def test_progress_of_several_repositories() -> None:
     """Objects, bytes and places are summed, no more often than is readable, and the last word is always said."""
     said: list[str] = []
     time = [0.0]
-    progress = git_gather.Progress(said.append, lambda: time[0])
+    progress = git_gather.GatherProgress(said.append, lambda: time[0])
     progress.expect(2)
     assert progress.take("one", "Receiving objects:  10% (10/100)")
     assert progress.take("one", "Receiving objects:  50% (50/100), 1.50 MiB | 2.00 MiB/s")
@@ -117,7 +117,7 @@ def test_progress_of_several_repositories() -> None:
     ],
 )
 def test_lines_that_no_log_needs(line: str, taken: bool) -> None:
-    assert git_gather.Progress(print).take("one", line) is taken
+    assert git_gather.GatherProgress(print).take("one", line) is taken
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_addresses_relative_to_the_parent(address: str, parent: str, found: str)
 
 
 def make_parent(tmp_path: Path) -> Any:
-    return git_tree.Repository(address="https://h/super", rev=REV, folder=tmp_path / ".git", tree=tmp_path)
+    return git_tree.TreeRepository(address="https://h/super", rev=REV, folder=tmp_path / ".git", tree=tmp_path)
 
 
 def test_submodules_as_git_lists_them(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_where_objects_are_kept(environment: dict[str, str], named: tuple[str, .
 
 
 def test_addresses_that_mean_the_same_share_a_place(tmp_path: Path) -> None:
-    store = git_store.Store(tmp_path)
+    store = git_store.ObjectStore(tmp_path)
     place = store.place("https://github.com/pytorch/pytorch")
     assert place.name.startswith("pytorch-pytorch-")
     assert (
@@ -210,14 +210,14 @@ def test_addresses_that_mean_the_same_share_a_place(tmp_path: Path) -> None:
 
 def test_only_what_is_written_down_counts(tmp_path: Path) -> None:
     """A pack that a killed fetch left is there, and is not given to anybody."""
-    store = git_store.Store(tmp_path / "store")
+    store = git_store.ObjectStore(tmp_path / "store")
     place, target = store.place("https://h/r"), tmp_path / "tree"
     for repository in (place, target):
         git_store.make_repository(repository, bare=repository == place)
     for name in ("pack-1", "pack-2"):
         for suffix in (".pack", ".idx"):
             (place / f"objects/pack/{name}{suffix}").write_text(name)
-    git_store.Kept(frozenset({REV}), frozenset({"pack-1"}), frozenset({REV})).write(place)
+    git_store.WholeObjects(frozenset({REV}), frozenset({"pack-1"}), frozenset({REV})).write(place)
     assert store.holds("https://h/r", REV)
     assert not store.holds("https://h/r", OTHER)
     assert git_store.link_objects(place, target) == len("pack-1")
@@ -267,13 +267,13 @@ def test_a_fallback_stands_for_a_beginning() -> None:
 )
 def test_what_a_sparse_tree_has(sparse: tuple[str, ...], path: str, found: bool) -> None:
     """Two programs that know nothing of each other say the same: who fetches, and who packs a bundle."""
-    tree = git_tree.Repository(address="x", rev=REV, folder=Path(), tree=Path(), sparse=sparse)
+    tree = git_tree.TreeRepository(address="x", rev=REV, folder=Path(), tree=Path(), sparse=sparse)
     assert (tree.has_files(path), contents.has_files(path, sparse)) == (found, found)
 
 
 def test_the_cheapest_way_comes_first() -> None:
     place = {"folder": Path("x/.git"), "tree": Path("x")}
-    wanted = git_tree.Repository(address="https://h/x", rev=REV, ref="refs/tags/v1", **place)
+    wanted = git_tree.TreeRepository(address="https://h/x", rev=REV, ref="refs/tags/v1", **place)
     found = [way[: way.index("--")] + way[way.index("--") + 2 :] for way in git_gather.ways("https://h/x", wanted)]
     assert found == [
         ("--depth", "1", REV),

@@ -21,7 +21,7 @@ from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.companions import TorchThere
-from xpusetup.machine.fit import FitTorch, Target, describe, judge_fit, mend_command, name_misfits
+from xpusetup.machine.fit import FitTarget, FitTorch, describe, judge_fit, mend_command, name_misfits
 from xpusetup.machine.fit_read import DeviceCode, FitLibrary, FitProblem, InspectedFit, Inspection, SeenTorch, in_words
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ SHIM = "aoti_torch_get_dtype"
 def test_a_name_is_found_by_its_hash(count: int) -> None:
     names = [f"name{number}" for number in range(count)]
     elf = elf_file.Elf(make_elf(names, asked=("other", "more")))
-    index = elf_file.Index(elf)
+    index = elf_file.SymbolIndex(elf)
     assert (index.all, [name for name in (*names, "name10", "other", "") if index.has(name)]) == (None, names)
     assert elf_file.read_symbols(elf).names == frozenset(names)
     assert sorted(index.starting("name")) == names
@@ -248,7 +248,7 @@ def test_variants_of_a_library_are_of_one_group(one: str, other: str, same: bool
 # What is made of it.
 
 
-TARGET = Target(
+TARGET = FitTarget(
     torch=FitTorch(version="2.13.0+cpu", where="/env", read=True, python="3.11"),
     tags=frozenset({Tag("cp311", "cp311", "linux_x86_64"), Tag("py3", "none", "any")}),
     known={"torchvision": "0.28.0"},
@@ -280,7 +280,7 @@ def library(
     return FitLibrary(path=path, group=group or path, torch=3, stable=2, foreign=foreign, problems=list(problems))
 
 
-def judged(*libraries: FitLibrary, target: Target = TARGET, **words: Any) -> Any:
+def judged(*libraries: FitLibrary, target: FitTarget = TARGET, **words: Any) -> Any:
     return judge_fit(replace(WHEEL, libraries=list(libraries), **words), target)
 
 

@@ -14,7 +14,7 @@ from test_fit import CORE, DEF, TORCH, install
 from xpusetup.base.document import read_as
 from xpusetup.base.model import Misfit
 from xpusetup.machine.companions import TorchThere
-from xpusetup.machine.fit import FitTorch, Target, judge_fit, mend_command
+from xpusetup.machine.fit import FitTarget, FitTorch, judge_fit, mend_command
 from xpusetup.machine.fit_read import Inspection
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 inspect_fit: Any = importlib.import_module("inspect_fit")
 rules: Any = importlib.import_module("helperlib.elf.conflicts")
-TARGET = Target(torch=FitTorch(version="2.13.0", where="/env", read=True, python="3.11"), tags=None, known={})
+TARGET = FitTarget(torch=FitTorch(version="2.13.0", where="/env", read=True, python="3.11"), tags=None, known={})
 
 
 @pytest.fixture(autouse=True)

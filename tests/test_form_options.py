@@ -12,7 +12,7 @@ from data.profiles import small_text
 from data.well import well
 from xpusetup.base.errors import UsageError, XpuError
 from xpusetup.base.model import Request
-from xpusetup.commands.emit import KINDS, SOME, Order, check_options, emit
+from xpusetup.commands.emit import KINDS, SOME, EmitOrder, check_options, emit
 from xpusetup.config.load import parse_profile
 from xpusetup.config.shipped import profile_names
 from xpusetup.run.workspace import Where
@@ -59,7 +59,7 @@ def _machine() -> Iterator[None]:
 def files(kind: str, request: Request, told: Mapping[str, Any], profile: str = "torch-2.14") -> dict[str, str]:
     where = Where(profile=profile, root="/out")
     options = {**USUAL.get(kind, {}), **told, "archs": list(request.arch)}
-    order = Order(places=(where,), request=request, options=options)
+    order = EmitOrder(places=(where,), request=request, options=options)
     check_options(kind, KINDS, order)
     return dict(KINDS[kind].make(order).files)
 
@@ -105,7 +105,7 @@ def test_an_option_is_refused_or_changes_something(kind: str, option: str, plain
     ],
 )
 def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, forms: str) -> None:
-    order = Order(places=(Where(profile="sim"),), request=Request(), options={option: OTHER[option]})
+    order = EmitOrder(places=(Where(profile="sim"),), request=Request(), options={option: OTHER[option]})
     with pytest.raises(UsageError) as caught:
         emit(kind, order, str(tmp_path / "out"))
     assert caught.value.message == f"--{option.replace('_', '-')} is not an option of the form {kind}"
@@ -118,7 +118,7 @@ def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, for
     [("shell", "build.sh"), ("dockerfile", "README.md"), ("slurm", "submit.sh"), ("module", "README.md")],
 )
 def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, name: str) -> None:
-    order = Order(places=(Where(profile="sim"),), request=Request(), options={})
+    order = EmitOrder(places=(Where(profile="sim"),), request=Request(), options={})
     (tmp_path / name).write_text("mine")
     (tmp_path / "notes").write_text("mine too")
     with pytest.raises(UsageError) as caught:
@@ -137,7 +137,7 @@ def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, 
 def test_wheels_are_taken_as_they_were_published(kind: str, name: str) -> None:
     where = Where(profile="torch-2.14", rev=("torch=main",) if name == "rev" else ())
     told = {"from": "" if kind == "github" else "wheels"}
-    order = Order(places=(where,), request=REQUESTS.get(name, Request()), options=told)
+    order = EmitOrder(places=(where,), request=REQUESTS.get(name, Request()), options=told)
     with pytest.raises(UsageError, match=f"--{name} does nothing here: published wheels are installed") as caught:
         check_options(kind, KINDS, order)
     assert caught.value.fix == f"leave --{name} out, or: --from source"
@@ -177,7 +177,7 @@ def test_what_is_of_someone_else_is_not_written_over(kind: str, tmp_path: Path) 
     def write(profile: str) -> None:
         place = Where(root=str(tmp_path), profile=profile)
         options = {**USUAL.get(kind, {}), "archs": [], "profiles": [profile]}
-        emit(kind, Order(places=(place,), request=Request(), options=options), str(tmp_path))
+        emit(kind, EmitOrder(places=(place,), request=Request(), options=options), str(tmp_path))
 
     name = {"shell": "build.sh", "github": ".github/workflows/xpusetup.yml"}.get(kind, "README.md")
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -201,10 +201,10 @@ def test_the_python_of_a_form_fits_its_profile(kind: str, tmp_path: Path, monkey
     place = Where(root=str(tmp_path), profile="new.toml")
     request = Request(verify="off")
     with pytest.raises(UsageError, match=r"small cannot be built for this machine's Python 3\.\d+") as caught:
-        KINDS[kind].make(Order(places=(place,), request=request, options=options))
+        KINDS[kind].make(EmitOrder(places=(place,), request=request, options=options))
     assert caught.value.fix == "name one that those machines have: --python 3.14"
     told = replace(place, python="3.14")
-    made = KINDS[kind].make(Order(places=(told,), request=request, options={**options, "pythons": ["3.14"]})).files
+    made = KINDS[kind].make(EmitOrder(places=(told,), request=request, options={**options, "pythons": ["3.14"]})).files
     (venv,) = (text for name, text in made.items() if name.endswith("steps/venv.sh"))
     assert "\nrun python3.14 " in venv
 
@@ -216,7 +216,7 @@ def test_the_file_that_a_site_names_as_its_profile(kind: str, tmp_path: Path, mo
     (tmp_path / "own.toml").write_text(small_text(('name = "small"', 'name = "sim"')))
     (tmp_path / "xpusetup.toml").write_text('profile = "own.toml"\n')
     options = {**USUAL.get(kind, {}), "archs": []}
-    order = Order(places=(Where(root=str(tmp_path)),), request=Request(verify="off"), options=options)
+    order = EmitOrder(places=(Where(root=str(tmp_path)),), request=Request(verify="off"), options=options)
     made = KINDS[kind].make(order).files
     (lock,) = (json.loads(text) for name, text in made.items() if name.endswith("profile.lock.json"))
     assert lock["profile"]["summary"] == parse_profile(small_text(), "x").summary

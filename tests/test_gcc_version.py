@@ -9,7 +9,7 @@ import pytest
 from data.machines import machine, with_gcc
 from data.profiles import device, shipped
 from xpusetup.config.settings import merge_settings
-from xpusetup.doctor.question import Answer, Question, parse_check_texts
+from xpusetup.doctor.question import CheckAnswer, Question, parse_check_texts
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.doctor.toolkit import gcc_version
 from xpusetup.emit.image import _cannot_compile
@@ -63,7 +63,7 @@ def test_parse_compiler_version(text: str, version: str | None) -> None:
     assert parse_compiler_version(text) == version
 
 
-def fault(release: str, version: str, name: str = "cc.gcc_fault", goal: str = "build") -> Answer | None:
+def fault(release: str, version: str, name: str = "cc.gcc_fault", goal: str = "build") -> CheckAnswer | None:
     facts = machine(tools=with_gcc(f"g++ (GCC) {version}"))
     check = next(each for each in CHECKS if each.id == name)
     return check.ask(Question(facts, shipped(release), device("xpu"), goal))  # type: ignore[arg-type]

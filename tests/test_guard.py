@@ -20,12 +20,12 @@ from xpusetup.plan.install import make_install_plan
 from xpusetup.run import judge_code
 from xpusetup.run.guard import (
     WINDOW,
-    Change,
-    Conflict,
-    Distribution,
+    CurrentDistribution,
+    DistributionChange,
     Guard,
-    Kept,
+    RecordedDistribution,
     Replaced,
+    UnwantedDistribution,
     describe,
     find_altered,
     find_changes,
@@ -34,31 +34,36 @@ from xpusetup.run.guard import (
     parse_guard,
 )
 from xpusetup.run.judge_code import is_odd
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 STAMPED = py_compile.PycInvalidationMode.TIMESTAMP
 GUARD = Guard(
     packages="/env/site-packages",
-    kept=(Kept(name="torch", version="2.14.1+xpu"), Kept(name="triton-xpu", version="3.8.0")),
+    kept=(
+        RecordedDistribution(name="torch", version="2.14.1+xpu"),
+        RecordedDistribution(name="triton-xpu", version="3.8.0"),
+    ),
     conflicts=(
-        Conflict(name="triton", of="triton-xpu", why="it owns the folder triton"),
-        Conflict(name="pytorch-triton", of="triton-xpu", why="it owns the folder triton"),
+        UnwantedDistribution(name="triton", of="triton-xpu", why="it owns the folder triton"),
+        UnwantedDistribution(name="pytorch-triton", of="triton-xpu", why="it owns the folder triton"),
     ),
 )
 AS_IT_WAS = {"torch": "2.14.1+xpu", "triton-xpu": "3.8.0", "numpy": "2.4.6"}
 NOON = 1_795_000_000.0
-REPLACED = Change(name="torch", was="2.14.1+xpu", now="2.9.0", of="torch")
+REPLACED = DistributionChange(name="torch", was="2.14.1+xpu", now="2.9.0", of="torch")
 
 
-def torch(**more: Any) -> Distribution:
-    return Distribution(**{"name": "torch", "version": "2.9.0", "installer": "pip", "installed": NOON, **more})
+def torch(**more: Any) -> CurrentDistribution:
+    return CurrentDistribution(**{"name": "torch", "version": "2.9.0", "installer": "pip", "installed": NOON, **more})
 
 
-def other(*requires: str, name: str = "accelerate", at: float = 0, **more: Any) -> Distribution:
-    return Distribution(name=name, version="1.2.3", requires=requires, installed=NOON + at, installer="pip", **more)
+def other(*requires: str, name: str = "accelerate", at: float = 0, **more: Any) -> CurrentDistribution:
+    return CurrentDistribution(
+        name=name, version="1.2.3", requires=requires, installed=NOON + at, installer="pip", **more
+    )
 
 
-def judge(*now: Distribution, change: Change = REPLACED) -> Replaced:
+def judge(*now: CurrentDistribution, change: DistributionChange = REPLACED) -> Replaced:
     return find_replaced([change], now)[0]
 
 
@@ -109,7 +114,7 @@ def test_changes(now: dict[str, str | None], rewritten: dict[str, bool], changes
         ([], "", "nothing here says who asked for it"),
     ],
 )
-def test_the_culprit_of_a_replaced_torch(others: list[Distribution], culprit: str, why: str) -> None:
+def test_the_culprit_of_a_replaced_torch(others: list[CurrentDistribution], culprit: str, why: str) -> None:
     found = judge(torch(), *others)
     assert found.culprit == culprit
     assert why in found.why
@@ -141,15 +146,15 @@ def test_a_cuda_build_is_called_so() -> None:
 
 
 def test_what_is_gone_has_no_culprit() -> None:
-    change = Change(name="torch", was="2.14.1+xpu", now=None, of="torch")
+    change = DistributionChange(name="torch", was="2.14.1+xpu", now=None, of="torch")
     found = judge(other("torch==2.9.0"), change=change)
     assert (found.culprit, found.when, found.by) == ("", None, "")
     assert found.why == "nothing that is left says who removed it"
 
 
 def test_a_second_triton_names_who_brought_it() -> None:
-    change = Change(name="triton", was=None, now="3.5.0", of="triton-xpu", why="it owns the folder triton")
-    came = Distribution(name="triton", version="3.5.0", installed=NOON, installer="pip")
+    change = DistributionChange(name="triton", was=None, now="3.5.0", of="triton-xpu", why="it owns the folder triton")
+    came = CurrentDistribution(name="triton", version="3.5.0", installed=NOON, installer="pip")
     found = judge(torch(requires=("triton==3.5.0",)), came, change=change)
     assert found.culprit == "torch 2.9.0"
     assert found.why == "it owns the folder triton; torch 2.9.0 (installed at the same time) requires triton==3.5.0"
@@ -157,10 +162,10 @@ def test_a_second_triton_names_who_brought_it() -> None:
 
 CHANGES = {
     "torch": REPLACED,
-    "torch-again": Change(name="torch", was="2", now="2", of="torch"),
-    "gone": Change(name="torch", was="2", now=None, of="torch"),
-    "triton": Change(name="triton", was=None, now="3.5.0", of="triton-xpu"),
-    "library": Change(name="intel-sycl-rt", was="2026.1.0", now="2025.3", of="intel-sycl-rt"),
+    "torch-again": DistributionChange(name="torch", was="2", now="2", of="torch"),
+    "gone": DistributionChange(name="torch", was="2", now=None, of="torch"),
+    "triton": DistributionChange(name="triton", was=None, now="3.5.0", of="triton-xpu"),
+    "library": DistributionChange(name="intel-sycl-rt", was="2026.1.0", now="2025.3", of="intel-sycl-rt"),
 }
 
 
@@ -204,8 +209,8 @@ def test_the_record_is_read_back() -> None:
     document = {"schema": 1, "packages": "/p", "settings": "/c", "distributions": [kept], "conflicts": [conflict]}
     assert parse_guard(document) == Guard(
         packages="/p",
-        kept=(Kept(name="torch", version="1", record="r", sha256="s", size=1, changed=2),),
-        conflicts=(Conflict(name="triton", of="triton-xpu", why="w"),),
+        kept=(RecordedDistribution(name="torch", version="1", record="r", sha256="s", size=1, changed=2),),
+        conflicts=(UnwantedDistribution(name="triton", of="triton-xpu", why="w"),),
     )
 
 
@@ -260,7 +265,9 @@ def test_byte_code_as_it_was_guarded_starts_nothing(tmp_path: Path) -> None:
 def test_where_nobody_can_tell_byte_code_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No interpreter is in that environment."""
     document, code, _source = make_code(tmp_path)
-    monkeypatch.setattr("xpusetup.run.guard.run_process", lambda *_argv, **_words: Output(None, "", "", "not there"))
+    monkeypatch.setattr(
+        "xpusetup.run.guard.run_process", lambda *_argv, **_words: ProcessOutput(None, "", "", "not there")
+    )
     assert list(find_altered(document).values()) == [f"{code} is not what its source compiles to"]
 
 

@@ -12,7 +12,7 @@ import pytest
 from data.profiles import SHIPPED, shipped
 from golden import hold, hold_one
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.emit import KINDS, Form, Order, emit
+from xpusetup.commands.emit import KINDS, EmitOrder, Form, emit
 from xpusetup.config.request import read_request
 from xpusetup.emit.image_system import LEAN, Origin, Stage, image_table
 from xpusetup.run.workspace import Where
@@ -31,7 +31,9 @@ SYSTEMS = [each.id for each in image_table().system]
 def form(kind: str, profile: str, *, python: str = "", arch: str = "auto", **told: Any) -> Form:
     request = read_request(only=None, until="", arch=arch, variables=None, verify="auto")
     options = {name.rstrip("_"): value for name, value in told.items()}
-    return KINDS[kind].make(Order(places=(Where(profile=profile, python=python),), request=request, options=options))
+    return KINDS[kind].make(
+        EmitOrder(places=(Where(profile=profile, python=python),), request=request, options=options)
+    )
 
 
 def dockerfile(profile: str, **told: Any) -> str:
@@ -145,7 +147,7 @@ def test_refused(tmp_path: Path, told: dict[str, Any], message: str, fix: str) -
     where = Where(profile=told.get("profile", "torch-2.5"), python=told.get("python", ""))
     request = read_request(only=None, until="", arch="auto", variables=None, verify="auto")
     with pytest.raises(UsageError) as caught:
-        emit("dockerfile", Order(places=(where,), request=request, options=options), str(tmp_path / "out"))
+        emit("dockerfile", EmitOrder(places=(where,), request=request, options=options), str(tmp_path / "out"))
     assert message in caught.value.message
     assert fix in caught.value.fix
     assert not (tmp_path / "out").exists()
@@ -240,7 +242,7 @@ def test_packages_come_without_what_is_recommended() -> None:
 @pytest.mark.parametrize("part", [{"only": ["torch"]}, {"until": "requirements"}])
 def test_a_part_of_a_plan_is_no_image(part: dict[str, Any]) -> None:
     asked: dict[str, Any] = {"only": None, "until": "", "arch": "auto", "variables": None, "verify": "auto", **part}
-    order = Order(places=(Where(profile="torch-2.14"),), request=read_request(**asked))
+    order = EmitOrder(places=(Where(profile="torch-2.14"),), request=read_request(**asked))
     with pytest.raises(UsageError, match="the whole of a profile"):
         KINDS["dockerfile"].make(order)
 

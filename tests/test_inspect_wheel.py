@@ -272,13 +272,13 @@ def test_tags_of_this_python(tag: str, *, good: bool) -> None:
 
 
 def library(path: str, **parts: Any) -> Any:
-    return wheel_contents.Library(path=path, **parts)
+    return wheel_contents.SharedObject(path=path, **parts)
 
 
 def findings(*libraries: Any, wanted: Any = None) -> dict[str, tuple[str, str]]:
     """Run all checks on a wheel that holds these libraries."""
-    members = tuple(wheel_contents.Member(one.path, library=one) for one in libraries)
-    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), members)
+    members = tuple(wheel_contents.WheelMember(one.path, library=one) for one in libraries)
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), members)
     found = {check.id: check.run(wheel, wanted or wheel_contents.Wanted()) for check in inspect_wheel.CHECKS}
     return {name.removeprefix("wheel."): (one.level, one.seen) for name, one in found.items()}
 
@@ -352,8 +352,8 @@ def test_a_list_of_gpus_passes_only_beside_device_code(
 ) -> None:
     """PyTorch's own text of what it was built for is there whatever its compiler made of that."""
     one = replace(XPU, **held)
-    member = wheel_contents.Member(one.path, library=one, found=frozenset({"pvc,bmg"}))
-    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
+    member = wheel_contents.WheelMember(one.path, library=one, found=frozenset({"pvc,bmg"}))
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
     found = importlib.import_module("helperlib.wheel.libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
     assert (found.level, found.seen[: len(seen)]) == (level, seen)
 
@@ -373,8 +373,8 @@ def test_a_gpu_runs_it_natively_or_compiles_it_or_never(
 ) -> None:
     images = importlib.import_module("helperlib.wheel.images")
     one = replace(XPU, images=sections, targets=images.Targets(frozenset({"12.60"}), 2, generic=BUNDLE in sections))
-    member = wheel_contents.Member(one.path, library=one)
-    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
+    member = wheel_contents.WheelMember(one.path, library=one)
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
     found = importlib.import_module("helperlib.wheel.libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
     assert (found.level, found.seen[-len(seen) :]) == (level, seen)
 
@@ -470,16 +470,16 @@ def test_what_a_plug_in_needs_stops_nothing() -> None:
 )
 def test_a_manylinux_wheel_that_requires_nothing_does_not_load(needed: str, owner: str) -> None:
     """As cyllama-sycl 0.7.0, whose modules need SYCL's run time and oneDNN."""
-    members = (wheel_contents.Member("demo/x.so", library=library("demo/_x.abi3.so", needed=(needed,))),)
+    members = (wheel_contents.WheelMember("demo/x.so", library=library("demo/_x.abi3.so", needed=(needed,))),)
     tag = "cp311-cp311-manylinux_2_28_x86_64"
-    wheel = wheel_contents.Wheel(f"demo-1.0-{tag}.whl", 1, "00", "demo", "1.0", (tag,), (), (), members)
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{tag}.whl", 1, "00", "demo", "1.0", (tag,), (), (), members)
     found = importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
     assert (found.level, found.seen) == ("fail", f"not required: _x.abi3.so needs {needed}, which {owner} brings")
 
 
 def _judge_requirements(path: str, needed: str, requires: tuple[str, ...]) -> Any:
-    members = (wheel_contents.Member(path, library=library(path, needed=(needed,))),)
-    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
+    members = (wheel_contents.WheelMember(path, library=library(path, needed=(needed,))),)
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
     return importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
 
 
@@ -527,9 +527,9 @@ def test_versions_of_system_libraries() -> None:
     ],
 )
 def test_a_tag_promises_the_c_library_that_it_is_linked_to(tag: str, one: dict[str, Any], level: str) -> None:
-    member = wheel_contents.Member("demo/a.so", library=library("demo/a.so", **one))
+    member = wheel_contents.WheelMember("demo/a.so", library=library("demo/a.so", **one))
     tags = (f"{PYTHON}-{PYTHON}-{tag}",)
-    wheel = wheel_contents.Wheel(f"demo-1.0-{tags[0]}.whl", 1, "00", "demo", "1.0", tags, (), (), (member,))
+    wheel = wheel_contents.WheelContents(f"demo-1.0-{tags[0]}.whl", 1, "00", "demo", "1.0", tags, (), (), (member,))
     check = importlib.import_module("helperlib.wheel.libraries").check_floor
     assert check(wheel, wheel_contents.Wanted()).level == level
 

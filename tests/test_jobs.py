@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.machine.jobs import GIB, Load, Strain, fewer_jobs, measured_per_job
+from xpusetup.machine.jobs import GIB, StepLoad, Strain, fewer_jobs, measured_per_job
 
 
 @pytest.mark.parametrize(
@@ -16,14 +16,14 @@ from xpusetup.machine.jobs import GIB, Load, Strain, fewer_jobs, measured_per_jo
     ],
 )
 def test_what_a_job_needs(growth: int, heaviest: int, gib: float) -> None:
-    assert Load(jobs=4, growth=growth, heaviest=heaviest).bytes_per_job == gib * GIB
+    assert StepLoad(jobs=4, growth=growth, heaviest=heaviest).bytes_per_job == gib * GIB
 
 
 def test_the_most_demanding_step_counts_and_a_guess_where_nothing_was_measured() -> None:
-    loads = [Load(jobs=2, growth=GIB, heaviest=GIB), Load(jobs=2, growth=6 * GIB, heaviest=5 * GIB)]
+    loads = [StepLoad(jobs=2, growth=GIB, heaviest=GIB), StepLoad(jobs=2, growth=6 * GIB, heaviest=5 * GIB)]
     assert measured_per_job(loads, 1.0) == 3 * GIB
     assert measured_per_job([], 4.0 * GIB) == 4 * GIB
-    assert measured_per_job([Load(jobs=2, growth=5, heaviest=0)], 7.0) == 7.0
+    assert measured_per_job([StepLoad(jobs=2, growth=5, heaviest=0)], 7.0) == 7.0
 
 
 def test_halves_down_to_one_and_no_further() -> None:

@@ -17,7 +17,7 @@ from xpusetup.run.compiler_caches import (
     parse_stats_log,
     render_launcher,
 )
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 CCACHE, SCCACHE = Launcher("ccache", "/usr/bin/ccache"), Launcher("sccache", "/opt/sccache")
 HERE = {one.name: one.path for one in (CCACHE, SCCACHE)}
@@ -48,9 +48,9 @@ def test_what_is_asked_for_and_not_here() -> None:
 def test_a_cache_that_cannot_be_written(name: str, closed: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the steps see it: they keep no XDG_CACHE_HOME of the caller."""
 
-    def answer(argv: tuple[str, ...], *, env: dict[str, str], **_words: object) -> Output:
+    def answer(argv: tuple[str, ...], *, env: dict[str, str], **_words: object) -> ProcessOutput:
         assert env == {"HOME": "/ro", "CCACHE_X": "1"}
-        return Output(0, "/ro/cache\n" if argv[2] == "cache_dir" else "/ro/cache/tmp\n", "")
+        return ProcessOutput(0, "/ro/cache\n" if argv[2] == "cache_dir" else "/ro/cache/tmp\n", "")
 
     monkeypatch.setattr(compiler_caches, "run_process", answer)
     monkeypatch.setattr(compiler_caches, "_may_write", lambda place: not place.is_relative_to("/ro"))

@@ -11,7 +11,7 @@ import pytest
 from xpusetup.commands.members import list_misfits
 from xpusetup.machine import probe_fit
 from xpusetup.machine.probe_fit import find_misfits, read_version
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,10 +49,10 @@ class Helper:
     """Stands for the process that reads the environment, and counts how often it was started."""
 
     def __init__(self, text: str) -> None:
-        self.output = Output(0, text, "")
+        self.output = ProcessOutput(0, text, "")
         self.lines: list[Sequence[str]] = []
 
-    def __call__(self, argv: Sequence[str], **_words: object) -> Output:
+    def __call__(self, argv: Sequence[str], **_words: object) -> ProcessOutput:
         self.lines.append(argv)
         return self.output
 
@@ -90,7 +90,7 @@ def test_what_is_for_another_accelerator_and_not_needed_is_none(
     assert list_misfits(venv) == []
 
 
-@pytest.mark.parametrize("name", ["Bench", "find_optional"])
+@pytest.mark.parametrize("name", ["FitBench", "find_optional"])
 def test_what_decides_the_answer_counts_for_what_is_kept(name: str) -> None:
     """Where one of these files changes, an answer that was kept before is looked for again."""
     module = getattr(importlib.import_module("inspect_fit"), name).__module__
@@ -139,7 +139,7 @@ def test_another_library_path_is_another_question(helper: Helper, venv: Path, mo
 
 @pytest.mark.parametrize("text", ["", "not JSON", "{}", '{"torch": 1}'])
 def test_a_look_that_failed_is_no_error_and_is_not_tried_each_time(helper: Helper, venv: Path, text: str) -> None:
-    helper.output = Output(None, text, "", "it took too long")
+    helper.output = ProcessOutput(None, text, "", "it took too long")
     assert (list_misfits(venv), list_misfits(venv), len(helper.lines)) == (None, None, 1)
 
 

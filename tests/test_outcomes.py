@@ -19,10 +19,10 @@ from xpusetup.run.root import Root
 from xpusetup.run.workspace import Where
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
-from xpusetup.verify.outcomes import Proof, compare, make_proof, parse_proof, render_table
+from xpusetup.verify.outcomes import VerificationRecord, compare, make_proof, parse_proof, render_table
 
 
-def proof(document: dict[str, Any]) -> Proof:
+def proof(document: dict[str, Any]) -> VerificationRecord:
     return parse_proof(json.dumps(document), "x.json")
 
 

@@ -13,7 +13,7 @@ from xpusetup.paste.commands import handed_over, image_of, lists_displays, parts
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.machine.environments import Torch
+    from xpusetup.machine.environments import InstalledTorch
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_a_window_of_a_device_that_the_command_names() -> None:
 NO_XPU = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.8.0+xpu False\n"
 
 
-def torch_of(text: str) -> Torch:
+def torch_of(text: str) -> InstalledTorch:
     told = read(text).torch
     assert told is not None
     return told

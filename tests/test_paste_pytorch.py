@@ -12,12 +12,12 @@ from xpusetup.doctor.pytorch import _is_of_another
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.machine.environments import Torch
+    from xpusetup.machine.environments import InstalledTorch
 
 UV = "Uninstalled 1 package in 9ms\nInstalled 1 package in 8ms\n - torch==2.9.0+xpu\n + torch==2.9.1+cpu\n"
 
 
-def torch_of(text: str) -> Torch:
+def torch_of(text: str) -> InstalledTorch:
     told = read(text).torch
     assert told is not None
     return told

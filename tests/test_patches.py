@@ -8,7 +8,7 @@ import pytest
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Request
-from xpusetup.commands.emit import KINDS, Order
+from xpusetup.commands.emit import KINDS, EmitOrder
 from xpusetup.config.load import parse_profile, read_patches
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import left_out, patch_texts, patches_of
@@ -71,7 +71,7 @@ def test_an_image_has_the_patches_that_its_fetch_puts_on(tmp_path: Path) -> None
     (tmp_path / "fix.patch").write_text("--- a\n+++ b\n")
     (tmp_path / "torch-2.14.toml").write_text(patched_text("fix.patch"))
     where = Where(profile=str(tmp_path / "torch-2.14.toml"))
-    found = KINDS["dockerfile"].make(Order(places=(where,), request=Request(), options={})).files
+    found = KINDS["dockerfile"].make(EmitOrder(places=(where,), request=Request(), options={})).files
     stage = found["Dockerfile"].partition(" AS source-torch\n")[2].partition("\nFROM ")[0]
     assert "COPY helpers/patches/ helpers/patches/" in stage
     assert found["Dockerfile"].count("helpers/patches/ ") == 1

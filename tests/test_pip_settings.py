@@ -99,14 +99,14 @@ def test_pip_is_bound_by_all_but_our_own(
 ) -> None:
     monkeypatch.setenv("PIP_CONSTRAINT", variable)
     (place / "pip.conf").write_text(settings)
-    way = env_installers.Way("pip", (), (), ())
+    way = env_installers.EnvironmentInstaller("pip", (), (), ())
     assert env_installers.environment(way, OURS)["PIP_CONSTRAINT"] == wanted
 
 
 def test_uv_is_told_what_pip_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.invalid/simple")
     monkeypatch.setenv("UV_CONSTRAINT", f"a.txt {OURS}")
-    way = env_installers.Way("uv", (), (), ())
+    way = env_installers.EnvironmentInstaller("uv", (), (), ())
     told = env_installers.environment(way, OURS)
     assert told["UV_DEFAULT_INDEX"] == "https://mirror.invalid/simple"
     assert told["UV_CONSTRAINT"] == "a.txt"

@@ -10,7 +10,7 @@ from xpusetup.machine import probe as probe_module
 from xpusetup.machine import probe_tools
 from xpusetup.machine.facts import Gpu, Resources
 from xpusetup.machine.probe import Ask, probe
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -103,9 +103,9 @@ def compilers(slash: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Give what each compiler below the folder says; what is not named says nothing."""
     said: dict[str, str] = {}
 
-    def run(argv: Sequence[str], **_words: object) -> Output:
+    def run(argv: Sequence[str], **_words: object) -> ProcessOutput:
         name = argv[0].removeprefix(str(slash))
-        return Output(0, said.get(name, ""), "") if name in said else Output(None, "", "", "is not there")
+        return ProcessOutput(0, said.get(name, ""), "") if name in said else ProcessOutput(None, "", "", "is not there")
 
     monkeypatch.setattr(probe_tools, "run_process", run)
     return said

@@ -11,7 +11,7 @@ import pytest
 from xpusetup.base.document import to_table
 from xpusetup.machine import probe_torch
 from xpusetup.system.files import Sysroot
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,12 +28,12 @@ HIDES = {
 }
 
 
-def look(monkeypatch: pytest.MonkeyPatch, output: Output) -> tuple[list[str], dict[str, str], Any]:
+def look(monkeypatch: pytest.MonkeyPatch, output: ProcessOutput) -> tuple[list[str], dict[str, str], Any]:
     """Give the command line, the notes and the conflicts."""
     notes: dict[str, str] = {}
     lines: list[str] = []
 
-    def run(argv: Sequence[str], **_words: object) -> Output:
+    def run(argv: Sequence[str], **_words: object) -> ProcessOutput:
         lines.extend(argv)
         return output
 
@@ -44,7 +44,7 @@ def look(monkeypatch: pytest.MonkeyPatch, output: Output) -> tuple[list[str], di
 
 def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
     told = json.dumps({"prefix": "/venv", "looked": 9, "conflicts": [HIDES]})
-    line, notes, conflicts = look(monkeypatch, Output(0, told, ""))
+    line, notes, conflicts = look(monkeypatch, ProcessOutput(0, told, ""))
     assert [to_table(one) for one in conflicts] == [HIDES]
     assert notes == {}
     assert line[-6:] == [
@@ -54,19 +54,19 @@ def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_more_are_kept_than_help(monkeypatch: pytest.MonkeyPatch) -> None:
     told = json.dumps({"prefix": "/venv", "looked": 9, "conflicts": [HIDES] * 99})
-    assert len(look(monkeypatch, Output(0, told, ""))[2]) == probe_torch.MOST
+    assert len(look(monkeypatch, ProcessOutput(0, told, ""))[2]) == probe_torch.MOST
 
 
 @pytest.mark.parametrize(
     ("output", "note"),
     [
-        (Output(None, "", "", "it took longer than 60 s"), "it took longer than 60 s"),
-        (Output(1, "", "Traceback\nOSError: gone\n"), "OSError: gone"),
-        (Output(0, "", ""), "it says nothing"),
-        (Output(0, '{"conflicts": [{"kind": "of tomorrow"}]}', ""), "validation error"),
+        (ProcessOutput(None, "", "", "it took longer than 60 s"), "it took longer than 60 s"),
+        (ProcessOutput(1, "", "Traceback\nOSError: gone\n"), "OSError: gone"),
+        (ProcessOutput(0, "", ""), "it says nothing"),
+        (ProcessOutput(0, '{"conflicts": [{"kind": "of tomorrow"}]}', ""), "validation error"),
     ],
 )
-def test_what_was_not_seen_is_no_conflict(monkeypatch: pytest.MonkeyPatch, output: Output, note: str) -> None:
+def test_what_was_not_seen_is_no_conflict(monkeypatch: pytest.MonkeyPatch, output: ProcessOutput, note: str) -> None:
     _, notes, conflicts = look(monkeypatch, output)
     assert conflicts is None
     assert note in notes["torch.conflicts"]

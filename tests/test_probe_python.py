@@ -12,7 +12,7 @@ import pytest
 from xpusetup.base.errors import NotReadyError
 from xpusetup.machine import probe_python as module
 from xpusetup.machine.probe_python import probe_adopted, probe_python
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,11 +44,11 @@ class Machine:
         if name:
             self.path[name] = path
 
-    def run(self, argv: Sequence[str], **_words: object) -> Output:
+    def run(self, argv: Sequence[str], **_words: object) -> ProcessOutput:
         self.asked.append(tuple(argv))
         if argv[0] not in self.said:
-            return Output(127, "", "pyenv: command not found", "")
-        return Output(0, self.said[argv[0]], "")
+            return ProcessOutput(127, "", "pyenv: command not found", "")
+        return ProcessOutput(0, self.said[argv[0]], "")
 
 
 @pytest.fixture

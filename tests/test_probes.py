@@ -20,7 +20,7 @@ from xpusetup.machine import probe as probe_module
 from xpusetup.machine import probe_hardware, probe_places, probe_python, probe_torch, probe_userland
 from xpusetup.machine.probe import Ask, probe
 from xpusetup.system import process
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +47,13 @@ def slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Output]:
+def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, ProcessOutput]:
     """Give what programs say by their name; what is not named is not there."""
-    answers: dict[str, Output] = {}
+    answers: dict[str, ProcessOutput] = {}
 
-    def run(argv: Sequence[str], **_words: object) -> Output:
+    def run(argv: Sequence[str], **_words: object) -> ProcessOutput:
         name = argv[0].rpartition("/")[2]
-        return answers.get(name, Output(None, "", "", f"{name} is not there"))
+        return answers.get(name, ProcessOutput(None, "", "", f"{name} is not there"))
 
     for module in (process, probe_userland, probe_torch, probe_torch, probe_places):
         monkeypatch.setattr(module, "run_process", run)
@@ -110,16 +110,16 @@ def test_messages_that_only_root_may_read(slash: Path, monkeypatch: pytest.Monke
     assert told == {"kernel.messages": "kernel.dmesg_restrict is 1: only root may read the kernel's messages"}
 
 
-def test_userland(slash: Path, said: dict[str, Output], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_userland(slash: Path, said: dict[str, ProcessOutput], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     write(slash, {"var/lib/dpkg/status": "Package: libze1\nStatus: install ok installed\nVersion: 1.24.0\n"})
     write(slash, {"etc/ld.so.cache": "", "etc/OpenCL/vendors/intel.icd": "/usr/lib/libigdrcl.so\n"})
     write(slash, {"usr/include/level_zero/ze_api.h": ""})
     write(tmp_path, {"lib/libigc.so.2": ""})
     monkeypatch.setenv("LD_LIBRARY_PATH", f"{tmp_path}/lib:")
-    said["ldconfig"] = Output(0, "\tlibze_loader.so.1 (libc6,x86-64) => /lib/libze_loader.so.1\n", "")
-    said["sycl-ls"] = Output(0, "[opencl:cpu][opencl:0] Intel(R) OpenCL\n", "")
-    said["clinfo"] = Output(None, "", "", "clinfo took longer than 3 s")
-    said[sys.executable.rpartition("/")[2]] = Output(-11, '{"loader": "/l", "init": null}\n', "")
+    said["ldconfig"] = ProcessOutput(0, "\tlibze_loader.so.1 (libc6,x86-64) => /lib/libze_loader.so.1\n", "")
+    said["sycl-ls"] = ProcessOutput(0, "[opencl:cpu][opencl:0] Intel(R) OpenCL\n", "")
+    said["clinfo"] = ProcessOutput(None, "", "", "clinfo took longer than 3 s")
+    said[sys.executable.rpartition("/")[2]] = ProcessOutput(-11, '{"loader": "/l", "init": null}\n', "")
     facts = seen("userland")
     found = facts.userland
     assert found is not None
@@ -138,7 +138,7 @@ def test_userland(slash: Path, said: dict[str, Output], monkeypatch: pytest.Monk
     assert found.headers == ["/usr/include/level_zero/ze_api.h"]
 
 
-def test_userland_where_nothing_is(slash: Path, said: dict[str, Output]) -> None:
+def test_userland_where_nothing_is(slash: Path, said: dict[str, ProcessOutput]) -> None:
     assert slash.is_dir()
     assert said == {}
     facts = seen("userland")
@@ -172,11 +172,13 @@ def test_container(
     assert bool(container.details) == (kind == "wsl2")
 
 
-def test_network_holds_no_password(slash: Path, said: dict[str, Output], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_network_holds_no_password(
+    slash: Path, said: dict[str, ProcessOutput], monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(slash, {"etc/pip.conf": "[global]\nindex-url = https://me:secret@index.example/simple\n"})
     monkeypatch.setenv("https_proxy", "http://me:secret@proxy.example:3128")
     monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/git")
-    said["git"] = Output(0, "url.https://me:secret@mirror/.insteadof https://github.com/\n", "")
+    said["git"] = ProcessOutput(0, "url.https://me:secret@mirror/.insteadof https://github.com/\n", "")
     network = seen("network").network
     assert network is not None
     assert "secret" not in to_text(network)
@@ -196,7 +198,7 @@ def environment(folder: Path, *info: str) -> Path:
     return packages
 
 
-def test_torch_is_read_and_not_imported(slash: Path, said: dict[str, Output], tmp_path: Path) -> None:
+def test_torch_is_read_and_not_imported(slash: Path, said: dict[str, ProcessOutput], tmp_path: Path) -> None:
     assert slash.is_dir()
     assert said == {}
     environment(tmp_path / "empty")
@@ -229,13 +231,13 @@ def test_torch_is_read_and_not_imported(slash: Path, said: dict[str, Output], tm
 @pytest.mark.parametrize(
     ("output", "error"),
     [
-        (Output(0, 'noise\n{"error": "", "seconds": 1.5, "version": "2.8.0+xpu"}\n', ""), ""),
-        (Output(-6, "", "terminate called\nAborted"), "import torch ended the process with -6: Aborted"),
-        (Output(None, "", "", "python3 took longer than 20 s"), None),
+        (ProcessOutput(0, 'noise\n{"error": "", "seconds": 1.5, "version": "2.8.0+xpu"}\n', ""), ""),
+        (ProcessOutput(-6, "", "terminate called\nAborted"), "import torch ended the process with -6: Aborted"),
+        (ProcessOutput(None, "", "", "python3 took longer than 20 s"), None),
     ],
 )
 def test_torch_for_xpu_is_imported(
-    slash: Path, said: dict[str, Output], tmp_path: Path, output: Output, error: str | None
+    slash: Path, said: dict[str, ProcessOutput], tmp_path: Path, output: ProcessOutput, error: str | None
 ) -> None:
     assert slash.is_dir()
     packages = environment(tmp_path / "venv", "torch-2.8.0+xpu.dist-info")
@@ -271,14 +273,14 @@ def test_a_source_tree(slash: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert found.in_use
 
 
-def test_other_accelerators(slash: Path, said: dict[str, Output]) -> None:
+def test_other_accelerators(slash: Path, said: dict[str, ProcessOutput]) -> None:
     write(
         slash, {"sys/class/accel/accel0/device/vendor": "0x8086\n", "sys/class/accel/accel1/device/vendor": "0x1da3\n"}
     )
     write(slash, {"sys/module/habanalabs/version": "1.24.1\n", "dev/davinci0": "", "dev/davinci_manager": ""})
     write(slash, {"usr/local/Ascend/driver/version.info": "Version=25.2.0\n", "usr/local/Ascend/cann/set_env.sh": ""})
-    said["hl-smi"] = Output(0, "0, HL-225, 1.24.1-x, 768 MiB, 98304 MiB\n", "")
-    said["npu-smi"] = Output(1, "", "dcmi module initialize failed")
+    said["hl-smi"] = ProcessOutput(0, "0, HL-225, 1.24.1-x, 768 MiB, 98304 MiB\n", "")
+    said["npu-smi"] = ProcessOutput(1, "", "dcmi module initialize failed")
     facts = probe(["gaudi", "ascend"])
     assert facts.gaudi is not None
     assert (facts.gaudi.nodes, facts.gaudi.driver) == (["/dev/accel/accel1"], "1.24.1")

@@ -24,7 +24,7 @@ from xpusetup.config.profile import SourceComponent
 from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
-from xpusetup.system.http import Told
+from xpusetup.system.http import PinHashes
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +98,7 @@ ODD = ["plain", "-dash", "a b.toml", "new\nline.toml", "bell\x07.toml", "\udcff.
 
 @pytest.mark.parametrize("out", ODD)
 def test_what_follows_a_new_file_is_a_whole_command(out: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: Told())
+    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: PinHashes())
     locked = lock(Where(profile="sim"), out, lambda _text: None).data
     file = locked.file or ""
     assert load_profile(file) == shipped("sim")
@@ -115,7 +115,7 @@ def test_what_follows_a_new_file_is_a_whole_command(out: str, monkeypatch: pytes
 
 
 def test_a_lock_of_a_file_names_that_file_to_do_it_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: Told())
+    monkeypatch.setattr("xpusetup.commands.profiles.read_hashes", lambda *_asked: PinHashes())
     new_profile("mine", "sim", new_file("mine", "my own.toml"))
     lock(Where(profile="my own.toml"), "locked.toml", lambda _text: None)
     assert "xpusetup profiles lock --profile 'my own.toml' --out locked.toml\n" in Path("locked.toml").read_text()

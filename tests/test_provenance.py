@@ -49,10 +49,12 @@ KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 PRIVATE = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
 LICENCE = sources.Licence("LICENSE", "cd" * 32)
 SOURCES = (
-    sources.Source("demo", address="https://github.com/acme/Demo.git", tag="v1.0", rev="1" * 40, licences=(LICENCE,)),
-    sources.Source("fmt", path="third_party/fmt", address="https://example.com/fmt", rev="3" * 40, changed=True),
-    sources.Source("own", path="third_party/own", rev="4" * 40, patches=("ef" * 32,)),
-    sources.Source("llvm", path="llvm", address="https://example.com/a b/llvm.tar.gz", sha256="5" * 64),
+    sources.WheelSource(
+        "demo", address="https://github.com/acme/Demo.git", tag="v1.0", rev="1" * 40, licences=(LICENCE,)
+    ),
+    sources.WheelSource("fmt", path="third_party/fmt", address="https://example.com/fmt", rev="3" * 40, changed=True),
+    sources.WheelSource("own", path="third_party/own", rev="4" * 40, patches=("ef" * 32,)),
+    sources.WheelSource("llvm", path="llvm", address="https://example.com/a b/llvm.tar.gz", sha256="5" * 64),
 )
 BILL = sbom.render_sbom("demo", "1.0+xpu", SOURCES)
 
@@ -96,7 +98,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     sbom.put_in(wheel, BILL)
     about = {"xpusetup": "0.1.0", "profile": {"name": "mine", "sha256": "9" * 64}, "facts": "a" * 64}
     digest = hashlib.sha256(BILL).hexdigest()
-    text = statement.render_statement(statement.Built(wheel, root, "demo.build", about, (), SOURCES, digest))
+    text = statement.render_statement(statement.BuiltWheel(wheel, root, "demo.build", about, (), SOURCES, digest))
     return Made(root, wheel, text)
 
 
@@ -302,7 +304,7 @@ def test_the_statement_names_what_went_in(made: Made) -> None:
 
 def test_what_a_profile_says_is_text_in_both() -> None:
     evil = '"}],"x":[{"a":"\u202e</script>\n'
-    source = sources.Source(evil, path=evil, address=f"https://example.com/{evil}", tag=evil, rev="1" * 40)
+    source = sources.WheelSource(evil, path=evil, address=f"https://example.com/{evil}", tag=evil, rev="1" * 40)
     bill = sbom.render_sbom("demo", "1.0", [source])
     part = json.loads(bill)["components"][0]
     assert (part["name"], part["version"], len(json.loads(bill)["components"])) == (evil, evil, 1)

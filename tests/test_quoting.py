@@ -42,13 +42,13 @@ from xpusetup.plan.steps import make_plan
 from xpusetup.recommend.machine import known
 
 if TYPE_CHECKING:
-    from xpusetup.emit.image import Image
+    from xpusetup.emit.image import DecidedImage
 
 ABOUT = Described(known=known(), images=image_table(), device=device("xpu"))
 IMAGE = make_image(shipped("torch-2.14"), Request(), ImageOrder(), ABOUT)
 
 
-def with_texts(text: str) -> Image:
+def with_texts(text: str) -> DecidedImage:
     """Give an image whose profile says a text wherever one is shown, past the schema."""
     parts = [replace(part, version=text) if part.kind != "skip" else part for part in IMAGE.profile.components]
     profile = replace(IMAGE.profile, summary=text, components=parts)
@@ -110,11 +110,11 @@ def test_a_text_is_no_template_of_apptainer(text: str) -> None:
 @examples(60)
 @given(any_text)
 def test_no_text_of_a_profile_begins_a_section_of_a_definition(text: str) -> None:
-    def sections(image: Image) -> list[str]:
+    def sections(image: DecidedImage) -> list[str]:
         lines = render_apptainer(image)[FILE].split("\n")
         return [line for line in lines if line.lstrip().startswith("%")]
 
-    def templates(image: Image) -> set[str]:
+    def templates(image: DecidedImage) -> set[str]:
         return set(re.findall(r"{{[^\n]*?}}", render_apptainer(image)[FILE]))
 
     assert sections(with_texts(text)) == sections(IMAGE)

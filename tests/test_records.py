@@ -17,7 +17,7 @@ from xpusetup.commands.verify import record_machine
 from xpusetup.config.shipped import shipped
 from xpusetup.machine.facts import Facts
 from xpusetup.recommend.machine import known
-from xpusetup.verify.outcomes import Record, RecordedWheel, make_record
+from xpusetup.verify.outcomes import OwnerRecord, RecordedWheel, make_record
 
 HERE = Path(__file__).parents[1] / "docs/records"
 HEAD = """\
@@ -40,18 +40,18 @@ as `torch-2.14-b580-ubuntu-24.04.json`. This page is made anew by `XPUSETUP_TEST
 """
 
 
-def records() -> dict[str, Record]:
-    return {path.name: read_as(Record, json.loads(path.read_text())) for path in sorted(HERE.glob("*.json"))}
+def records() -> dict[str, OwnerRecord]:
+    return {path.name: read_as(OwnerRecord, json.loads(path.read_text())) for path in sorted(HERE.glob("*.json"))}
 
 
-def verdict(one: Record) -> str:
+def verdict(one: OwnerRecord) -> str:
     wrong = [check.id for check in one.checks if check.level == "fail"]
     if one.verified:
         return f"verified ({one.level})"
     return f"{wrong[0]} failed" if wrong else "not verified"
 
 
-def cell(there: dict[str, Record], releases: list[str], platform: str) -> str:
+def cell(there: dict[str, OwnerRecord], releases: list[str], platform: str) -> str:
     """Say of each release what somebody saw on a platform; empty, and no tick, where nobody sent a record."""
     return ", ".join(
         f"{release}: [{verdict(one)}](records/{name})"
@@ -61,20 +61,20 @@ def cell(there: dict[str, Record], releases: list[str], platform: str) -> str:
     )
 
 
-def render_table(there: dict[str, Record], platforms: list[str], releases: list[str]) -> str:
+def render_table(there: dict[str, OwnerRecord], platforms: list[str], releases: list[str]) -> str:
     """Give the table of platforms as Markdown: of each the releases that somebody saw, made of records alone."""
     rows = (f"| {platform} | {cell(there, releases, platform)} |" for platform in platforms)
     return "\n".join(("| GPU | release and what was seen |", "|---|---|", *rows)) + "\n"
 
 
-def render_page(there: dict[str, Record]) -> str:
+def render_page(there: dict[str, OwnerRecord]) -> str:
     platforms = [one.name for one in known().platforms.platform if one.release and not one.undocumented]
     releases = [profile.name.removeprefix("torch-") for profile in shipped() if profile.name.startswith("torch-")]
     newest = sorted(releases, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
     return HEAD + render_table(there, platforms, newest) + FOOT
 
 
-def record() -> Record:
+def record() -> OwnerRecord:
     facts = read_as(Facts, {**WORKSTATION, **WELL})
     wheels = [RecordedWheel(name="torch", version="2.14.1", sha256="ab" * 32)]
     return make_record(
@@ -94,7 +94,7 @@ def test_the_page_is_made_of_what_was_sent_in() -> None:
 def test_what_a_record_holds() -> None:
     document = to_json(record())
     text = json.dumps(document)
-    assert read_as(Record, json.loads(text)) == record()
+    assert read_as(OwnerRecord, json.loads(text)) == record()
     (gpu,) = record().machine.gpus
     assert (gpu.id, gpu.platform, gpu.driver) == ("8086:e20b", "Arc B series", "xe")
     assert record().checks[0].id == screens.VERIFY.checks[0].id
@@ -105,7 +105,7 @@ def test_what_a_record_holds() -> None:
 @pytest.mark.parametrize("found", [[], {}, {"record": "facts"}, {**to_json(record()), "schema": 2}])  # type: ignore[dict-item]
 def test_what_is_none(found: object) -> None:
     with pytest.raises(ValueError, match="validation error"):
-        read_as(Record, found)
+        read_as(OwnerRecord, found)
 
 
 def test_a_cell_says_what_was_seen_and_by_which_record() -> None:

@@ -19,7 +19,7 @@ from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
-from xpusetup.commands.remove import Kept
+from xpusetup.commands.remove import LeftPlace
 from xpusetup.config.shipped import profile_names
 from xpusetup.emit.script import render_shell
 from xpusetup.plan.install import purpose_of_build
@@ -117,7 +117,7 @@ def test_a_folder_that_cannot_go_is_told(here: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(removal, "remove_empty", lambda _path: False)
     monkeypatch.setattr(Path, "is_mount", lambda _path: True)
     told = remove(root)
-    assert (told.gone, told.left) == (False, [Kept(str(root), "empty now: a mount point")])
+    assert (told.gone, told.left) == (False, [LeftPlace(str(root), "empty now: a mount point")])
 
 
 def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_what_nobody_of_us_wrote_stays(here: Path) -> None:
     (root / "src/link").symlink_to(here / "elsewhere")
     (root / "wheels").symlink_to(here / "elsewhere")
     told = remove(root)
-    assert told.left == [Kept(str(root / "notes.txt"), "no command of this program wrote it")]
+    assert told.left == [LeftPlace(str(root / "notes.txt"), "no command of this program wrote it")]
     assert [path.name for path in root.iterdir()] == ["notes.txt"]
     assert (here / "elsewhere/mine").exists()
     assert "is removed, but for what is not ours: " in screen(told, before=False)

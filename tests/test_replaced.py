@@ -16,7 +16,7 @@ from xpusetup.commands.environment import env
 from xpusetup.commands.status import status_of_one
 from xpusetup.plan.install import INSTALL, make_install_plan
 from xpusetup.run.guard import list_replaced
-from xpusetup.run.prepare import Prepared, forget_replaced
+from xpusetup.run.prepare import PreparedPlan, forget_replaced
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.workspace import Where, open_workspace
 
@@ -45,8 +45,8 @@ def stamps(root: Root) -> set[str]:
     return {path.name for path in (root / "stamps").iterdir()}
 
 
-def prepared(root: Root, plan: Plan) -> Prepared:
-    return Prepared(root=root, plan=plan, scripts={}, identities={})
+def prepared(root: Root, plan: Plan) -> PreparedPlan:
+    return PreparedPlan(root=root, plan=plan, scripts={}, identities={})
 
 
 def test_nothing_is_forgotten_where_nothing_changed(root: Root) -> None:

@@ -11,7 +11,7 @@ from data.profiles import shipped
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.config.load import parse_profile
-from xpusetup.config.lock import Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.lock import CommitFiles, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
 
@@ -29,14 +29,16 @@ FILES = {
     ".github/ci_commit_pins/audio.txt": None,
     FIND: f"ExternalProject_Add(p GIT_REPOSITORY https://github.com/uxlfoundation/oneDNN GIT_TAG {DNNL})\n",
 }
-MAIN = Tree(FoundRef(TORCH, "refs/heads/main"), "main", FILES)
+MAIN = CommitFiles(FoundRef(TORCH, "refs/heads/main"), "main", FILES)
 OTHER = {"version.txt": "0.31.0a0\n"}
-NEW_VISION = Tree(FoundRef(VISION), VISION, OTHER)
+NEW_VISION = CommitFiles(FoundRef(VISION), VISION, OTHER)
 
 
-def lock(torch: Tree = MAIN, profile: str = "torch-2.14") -> Lock:
+def lock(torch: CommitFiles = MAIN, profile: str = "torch-2.14") -> Lock:
     base = shipped(profile)
-    trees = {"torch": torch} | {name: Tree(FoundRef(rev), rev, OTHER) for name, rev in pins_in(base, torch).items()}
+    trees = {"torch": torch} | {
+        name: CommitFiles(FoundRef(rev), rev, OTHER) for name, rev in pins_in(base, torch).items()
+    }
     return make_lock(base, trees, "2026-11-21")
 
 
@@ -59,7 +61,7 @@ def test_a_build_that_is_told_no_version_makes_what_its_tree_says(ref: str) -> N
     (path,) = files_to_read(base, "openreg")
     found = {
         text: source(
-            make_lock(base, {"openreg": Tree(FoundRef(TORCH, ref), ref, {path: text})}, "x").profile, "openreg"
+            make_lock(base, {"openreg": CommitFiles(FoundRef(TORCH, ref), ref, {path: text})}, "x").profile, "openreg"
         )
         for text in ('[project]\nversion = "0.0.2.RC1"\n', '[project]\nversion = "next"\n', "")
     }
@@ -77,7 +79,7 @@ def test_the_tree_of_any_component_names_what_is_vendored_in_it() -> None:
     """A Triton of another commit is locked with the translator that its own tree names, by a file of nothing else."""
     base, rev, path = shipped("torch-2.5"), "c" * 40, "lib/Target/SPIRV/spirv-llvm-translator.conf"
     assert path in files_to_read(base, "triton")
-    tree = Tree(FoundRef("d" * 40, "refs/heads/release/3.1.x"), "release/3.1.x", {path: f"{rev}\n"})
+    tree = CommitFiles(FoundRef("d" * 40, "refs/heads/release/3.1.x"), "release/3.1.x", {path: f"{rev}\n"})
     triton = source(make_lock(base, {"triton": tree}, "x").profile, "triton")
     assert {item.name: item.rev for item in triton.vendored}["spirv-llvm-translator"] == rev
     assert (triton.rev, triton.version) == ("d" * 40, "3.1.0")
@@ -140,7 +142,7 @@ def test_the_profiles_own_release_keeps_what_was_released_with_it() -> None:
 
 
 NAMED = {**FILES, ".ci/docker/triton_xpu_version.txt": "3.9.1"}
-RELEASED = Tree(FoundRef(TORCH, "refs/tags/v2.15.0"), "v2.15.0", NAMED)
+RELEASED = CommitFiles(FoundRef(TORCH, "refs/tags/v2.15.0"), "v2.15.0", NAMED)
 
 
 def test_a_guess_is_mended_by_the_tree_of_its_own_release() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.machine.environments import Conflict
+from xpusetup.machine.environments import LibraryConflict
 from xpusetup.machine.parsers import EnvironmentLibraries
 from xpusetup.run import run_time
 from xpusetup.run.root import Root
@@ -40,12 +40,12 @@ def make_root(folder: Path, now: dict[str, str]) -> tuple[Root, Path]:
     return Root(folder), prefix
 
 
-def conflict(prefix: Path, **more: Any) -> Conflict:
+def conflict(prefix: Path, **more: Any) -> LibraryConflict:
     words = {"library": f"{prefix}/lib/libsycl.so.9", "first": f"{prefix}/lib/libur_loader.so.0", "level": "fail"}
-    return Conflict(kind="symbol", names=["urKernelSetArgValue"], count=3, **{**words, **more})
+    return LibraryConflict(kind="symbol", names=["urKernelSetArgValue"], count=3, **{**words, **more})
 
 
-def answer(monkeypatch: pytest.MonkeyPatch, *conflicts: Conflict) -> list[object]:
+def answer(monkeypatch: pytest.MonkeyPatch, *conflicts: LibraryConflict) -> list[object]:
     """Let the look at libraries say this, and give how often it was asked."""
     asked: list[object] = []
 

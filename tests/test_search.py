@@ -16,7 +16,7 @@ from xpusetup.base.document import to_json
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import Step
 from xpusetup.bisect.io import Notebook
-from xpusetup.bisect.search import Answer, Trial, Verdict, bounds, decide, history, judge, parse_trial, untried_end
+from xpusetup.bisect.search import SearchState, Trial, Verdict, bounds, decide, history, judge, parse_trial, untried_end
 from xpusetup.commands.bisect import _hold_commit
 from xpusetup.commands.explain import FullDisk
 
@@ -35,15 +35,19 @@ def test_exit_codes(code: int, verdict: Verdict | None) -> None:
 @pytest.mark.parametrize(
     ("left", "tried", "answer"),
     [
-        ("abcd", {}, Answer(next="b")),
-        ("abcd", {"b": "skip"}, Answer(next="a")),
-        ("abcdefg", {"d": "skip", "e": "skip", "f": "skip"}, Answer(next="b")),  # not beside those that do not build
-        ("d", {}, Answer(culprit="d")),
-        ("d", {"d": "bad"}, Answer(culprit="d")),
-        ("cd", {"c": "skip"}, Answer(suspects=("c", "d"))),
+        ("abcd", {}, SearchState(next="b")),
+        ("abcd", {"b": "skip"}, SearchState(next="a")),
+        (
+            "abcdefg",
+            {"d": "skip", "e": "skip", "f": "skip"},
+            SearchState(next="b"),
+        ),  # not beside those that do not build
+        ("d", {}, SearchState(culprit="d")),
+        ("d", {"d": "bad"}, SearchState(culprit="d")),
+        ("cd", {"c": "skip"}, SearchState(suspects=("c", "d"))),
     ],
 )
-def test_what_follows(left: str, tried: dict[str, Verdict], answer: Answer) -> None:
+def test_what_follows(left: str, tried: dict[str, Verdict], answer: SearchState) -> None:
     assert decide(history(["0", *left], "0", left[-1]), left[-1], tried) == answer
 
 
@@ -64,9 +68,11 @@ def test_a_command_that_never_worked_or_never_failed_names_nobody(tried: dict[st
 
 def test_both_sides_of_a_merge_are_counted() -> None:
     left = {"a": ("0",), "b": ("a",), "x": ("0",), "y": ("x",), "m": ("b", "y"), "n": ("m",), "z": ("n",)}
-    assert decide(left, "z", {}) == Answer(next="b")
-    assert decide(left, "z", {"b": "skip", "y": "skip"}) == Answer(next="m")
-    assert decide({"x": ("0",), "y": ("x",), "m": ("b", "y"), "n": ("m",), "z": ("n",)}, "z", {}) == Answer(next="y")
+    assert decide(left, "z", {}) == SearchState(next="b")
+    assert decide(left, "z", {"b": "skip", "y": "skip"}) == SearchState(next="m")
+    assert decide({"x": ("0",), "y": ("x",), "m": ("b", "y"), "n": ("m",), "z": ("n",)}, "z", {}) == SearchState(
+        next="y"
+    )
 
 
 @pytest.mark.parametrize("seed", range(200))

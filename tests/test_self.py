@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from xpusetup.commands.self import (
-    Origin,
+    InstallOrigin,
     Self,
     add_line,
     describe,
@@ -19,36 +19,36 @@ from xpusetup.commands.self import (
     uninstall_line,
     upgrade_line,
 )
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 PYTHON = "/home/ann/xpu/bin/python"
 UV_TOOL = "uv tool upgrade --reinstall-package xpusetup xpusetup"
 UV_PIP = f"uv pip install --python {PYTHON} --reinstall-package xpusetup"
-GIT = Origin("git", "https://h.invalid/x")
+GIT = InstallOrigin("git", "https://h.invalid/x")
 ORIGINS = {
     "a clone": (
         {"url": "file:///home/ann/my%20src/xpusetup", "dir_info": {}},
-        Origin("clone", "/home/ann/my src/xpusetup"),
+        InstallOrigin("clone", "/home/ann/my src/xpusetup"),
     ),
     "a clone that is run": (
         {"url": "file:///src/xpusetup", "dir_info": {"editable": True}},
-        Origin("clone", "/src/xpusetup", editable=True),
+        InstallOrigin("clone", "/src/xpusetup", editable=True),
     ),
     "a wheel": (
         {"url": "file:///tmp/xpusetup-0.1.0-py3-none-any.whl", "archive_info": {}},
-        Origin("wheel", "/tmp/xpusetup-0.1.0-py3-none-any.whl"),  # noqa: S108 - a path in a record
+        InstallOrigin("wheel", "/tmp/xpusetup-0.1.0-py3-none-any.whl"),  # noqa: S108 - a path in a record
     ),
     "a repository": (
         {"url": "https://host.invalid/xpusetup", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}},
-        Origin("git", "https://host.invalid/xpusetup"),
+        InstallOrigin("git", "https://host.invalid/xpusetup"),
     ),
     "a branch of one": (
         {"url": "https://host.invalid/x", "vcs_info": {"vcs": "git", "requested_revision": "main"}},
-        Origin("git", "https://host.invalid/x", ref="main"),
+        InstallOrigin("git", "https://host.invalid/x", ref="main"),
     ),
     "another host": (
         {"url": "https://host.invalid/x.whl", "archive_info": {}},
-        Origin("other", "https://host.invalid/x.whl"),
+        InstallOrigin("other", "https://host.invalid/x.whl"),
     ),
 }
 
@@ -61,37 +61,37 @@ def test_origin(name: str) -> None:
 
 @pytest.mark.parametrize("told", ["{", "[]", '"x"'])
 def test_unreadable_origin(told: str) -> None:
-    assert read_origin(told) == Origin("other")
+    assert read_origin(told) == InstallOrigin("other")
 
 
 def test_from_an_index_and_not_installed() -> None:
-    assert read_origin("") == Origin("index")
-    assert read_origin(None) == Origin("checkout", str(Path(__file__).parents[1]))
+    assert read_origin("") == InstallOrigin("index")
+    assert read_origin(None) == InstallOrigin("checkout", str(Path(__file__).parents[1]))
 
 
 @pytest.mark.parametrize(
     ("installer", "origin", "line"),
     [
-        ("uv tool", Origin("clone", "/my src"), f"git -C '/my src' pull && {UV_TOOL}"),
-        ("pipx", Origin("clone", "/src"), "git -C /src pull && pipx reinstall xpusetup"),
-        ("pip", Origin("clone", "/src"), f"git -C /src pull && {PYTHON} -m pip install /src"),
-        ("pip", Origin("clone", "/src", editable=True), f"git -C /src pull && {PYTHON} -m pip install -e /src"),
-        ("uv", Origin("clone", "/my src"), f"git -C '/my src' pull && {UV_PIP} '/my src'"),
-        ("uv", Origin("clone", "/src", editable=True), f"git -C /src pull && {UV_PIP} -e /src"),
-        ("", Origin("checkout", "/src"), "git -C /src pull"),
-        ("uv tool", Origin("index"), "uv tool upgrade xpusetup"),
-        ("pipx", Origin("index"), "pipx upgrade xpusetup"),
-        ("pip", Origin("index"), f"{PYTHON} -m pip install --upgrade xpusetup"),
-        ("uv", Origin("index"), f"uv pip install --python {PYTHON} --upgrade xpusetup"),
+        ("uv tool", InstallOrigin("clone", "/my src"), f"git -C '/my src' pull && {UV_TOOL}"),
+        ("pipx", InstallOrigin("clone", "/src"), "git -C /src pull && pipx reinstall xpusetup"),
+        ("pip", InstallOrigin("clone", "/src"), f"git -C /src pull && {PYTHON} -m pip install /src"),
+        ("pip", InstallOrigin("clone", "/src", editable=True), f"git -C /src pull && {PYTHON} -m pip install -e /src"),
+        ("uv", InstallOrigin("clone", "/my src"), f"git -C '/my src' pull && {UV_PIP} '/my src'"),
+        ("uv", InstallOrigin("clone", "/src", editable=True), f"git -C /src pull && {UV_PIP} -e /src"),
+        ("", InstallOrigin("checkout", "/src"), "git -C /src pull"),
+        ("uv tool", InstallOrigin("index"), "uv tool upgrade xpusetup"),
+        ("pipx", InstallOrigin("index"), "pipx upgrade xpusetup"),
+        ("pip", InstallOrigin("index"), f"{PYTHON} -m pip install --upgrade xpusetup"),
+        ("uv", InstallOrigin("index"), f"uv pip install --python {PYTHON} --upgrade xpusetup"),
         ("uv tool", GIT, UV_TOOL),
         ("pipx", GIT, "pipx reinstall xpusetup"),
         ("pip", GIT, f"{PYTHON} -m pip install --force-reinstall git+https://h.invalid/x"),
         ("uv", GIT, f"{UV_PIP} git+https://h.invalid/x"),
         ("pip", replace(GIT, ref="v2"), f"{PYTHON} -m pip install --force-reinstall git+https://h.invalid/x@v2"),
-        ("pip", Origin("wheel", "/x.whl"), ""),
+        ("pip", InstallOrigin("wheel", "/x.whl"), ""),
     ],
 )
-def test_upgrade(installer: str, origin: Origin, line: str) -> None:
+def test_upgrade(installer: str, origin: InstallOrigin, line: str) -> None:
     """A newer one may have the version of before: pip's --upgrade and uv tool's left what was there.
 
     And `uv tool install` again leaves out what was installed along (cryptography, by which `sign` signs).
@@ -123,12 +123,12 @@ def test_a_package_comes_beside_this_program(
 
 
 def test_uninstall() -> None:
-    clone = Origin("clone", "/src")
+    clone = InstallOrigin("clone", "/src")
     assert uninstall_line("uv tool", clone, PYTHON) == "uv tool uninstall xpusetup"
     assert uninstall_line("pipx", clone, PYTHON) == "pipx uninstall xpusetup"
     assert uninstall_line("uv", clone, PYTHON) == f"uv pip uninstall --python {PYTHON} xpusetup"
     assert uninstall_line("pip", clone, PYTHON) == f"{PYTHON} -m pip uninstall xpusetup"
-    assert uninstall_line("", Origin("checkout", "/src"), PYTHON) == ""
+    assert uninstall_line("", InstallOrigin("checkout", "/src"), PYTHON) == ""
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def _described(told: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> Self
     ("said", "why"),
     [
         (None, "it is no clone of git"),
-        (Output(128, "", "fatal: HEAD does not point to a branch\n"), "HEAD does not point to a branch"),
-        (Output(0, "origin/main\n", ""), ""),
+        (ProcessOutput(128, "", "fatal: HEAD does not point to a branch\n"), "HEAD does not point to a branch"),
+        (ProcessOutput(0, "origin/main\n", ""), ""),
     ],
 )
 def test_a_clone_that_git_cannot_pull(
-    said: Output | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    said: ProcessOutput | None, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An unpacked archive, and a checkout of a tag: the command that was named failed there."""
     if said:

@@ -15,7 +15,7 @@ from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.resources import check_disk, check_filesystem
 from xpusetup.machine import probe_system as module
 from xpusetup.machine.probe_system import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,8 +146,8 @@ def tools(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Give what tools print, by name; a tool that prints nothing is not there."""
     said: dict[str, str] = {}
 
-    def run(argv: Sequence[str], **_words: object) -> Output:
-        return Output(0, said[argv[0]], "")
+    def run(argv: Sequence[str], **_words: object) -> ProcessOutput:
+        return ProcessOutput(0, said[argv[0]], "")
 
     monkeypatch.setattr(shutil, "which", lambda name: name if name in said else None)
     monkeypatch.setattr(module, "run_process", run)

@@ -29,7 +29,7 @@ SETUP = 'setup(\n    install_requires=[\n        "numpy",\n        "torch==1.0",
 
 
 def change(line: str, to: str = "", file: str = "setup.py") -> Any:
-    return apply_patches.Change(file, line, to)
+    return apply_patches.LineChange(file, line, to)
 
 
 def test_a_pin_is_loosened_and_shown_as_a_diff(tmp_path: Path) -> None:

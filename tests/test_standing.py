@@ -22,9 +22,9 @@ from xpusetup.machine.facts import Facts
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
-from xpusetup.run.prepare import Prepared
+from xpusetup.run.prepare import PreparedPlan
 from xpusetup.run.root import Root, lock_document
-from xpusetup.run.runner import Outcome
+from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import LAST, ONLY, Where, open_built, open_workspace
 from xpusetup.verify import runner
 
@@ -87,9 +87,9 @@ def test_as_far_as_was_asked(here: Path, done: int, left: list[str]) -> None:
     root = make_root(here / "r", done=done, verified=True)
     workspace = open_workspace(Where(profile="sim", root=str(root)))
     plan = BUILD.make(workspace.profile, Request(until="torch.install"), SIM, Layout())
-    prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
+    prepared = PreparedPlan(root=Root(root), plan=plan, scripts={}, identities={})
     told = describe_build(
-        workspace, prepared, Outcome(), Request(until="torch.install", arch=("pvc",)), ("--jobs", "2")
+        workspace, prepared, RunOutcome(), Request(until="torch.install", arch=("pvc",)), ("--jobs", "2")
     )
     assert (told.left[:2], told.verified) == (left, None if left else True)
     assert told.go_on == f"xpusetup build --profile sim --root {root} --arch pvc --jobs 2"
@@ -105,8 +105,8 @@ def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
     for until, only in (("", ["simxpu"]), ("simxpu.build", [])):
         request = Request(only=("simxpu",), until=until)
         plan = BUILD.make(workspace.profile, request, SIM, Layout())
-        prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
-        assert describe_build(workspace, prepared, Outcome(), request, ()).only == only
+        prepared = PreparedPlan(root=Root(root), plan=plan, scripts={}, identities={})
+        assert describe_build(workspace, prepared, RunOutcome(), request, ()).only == only
 
 
 def test_a_build_at_work(here: Path) -> None:

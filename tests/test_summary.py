@@ -64,8 +64,8 @@ def test_configure(cache: dict[str, str], arch: str, told: list[str]) -> None:
 
 
 def gathered(tree: Path, submodules: int, *shared: int) -> list[Any]:
-    root = git_tree.Repository(address="https://h/r", rev="a" * 40, folder=tree / ".git", tree=tree)
-    return [git_gather.Gathered(root, size) for size in (*shared, *[0] * (submodules + 1 - len(shared)))]
+    root = git_tree.TreeRepository(address="https://h/r", rev="a" * 40, folder=tree / ".git", tree=tree)
+    return [git_gather.GatheredRepository(root, size) for size in (*shared, *[0] * (submodules + 1 - len(shared)))]
 
 
 def test_a_tree(tmp_path: Path) -> None:

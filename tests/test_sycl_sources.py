@@ -58,8 +58,8 @@ def test_each_failure_has_its_first_error_until_it_compiles(tmp_path: Path) -> N
 
 def make_object(folder: Path, name: str, data: bytes = spirv("one", "two")) -> Path:
     """Make an object as the driver does, whose list names the kernels `one` and `two`."""
-    image = images.Image("spir64", {"one": {}, "two": {}}, {}, data)
-    held, _ = images.make_record(images.Record("a.cpp", (image,)))
+    image = images.DeviceImage("spir64", {"one": {}, "two": {}}, {}, data)
+    held, _ = images.make_record(images.ObjectImages("a.cpp", (image,)))
     (folder / "held").write_bytes(held)
     text = f'.section {images.SECTION},"a",@progbits\n.incbin "{folder}/held"\n'
     subprocess.run(("gcc", "-x", "assembler", "-c", "-o", str(folder / name), "-"), input=text.encode(), check=True)

@@ -15,7 +15,7 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import NONE, Layout, Request, Toolkit
 from xpusetup.bundle.collect import bundled_pins, make_bundle_plan
 from xpusetup.commands import toolkit as command
-from xpusetup.commands.emit import KINDS, Order
+from xpusetup.commands.emit import KINDS, EmitOrder
 from xpusetup.commands.toolkit import make_toolkit
 from xpusetup.config.hashes import key_of
 from xpusetup.config.settings import Settings
@@ -33,7 +33,7 @@ from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup
 from xpusetup.run.tool_chains import describe_targets, name_lacking
 from xpusetup.run.workspace import Where
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -238,7 +238,7 @@ def test_forms_say_what_machines_need(form: str, monkeypatch: pytest.MonkeyPatch
     options: dict[str, Any] = {"from": "source", "label": "big", "gpu_label": "arc"} if form == "github" else {}
     place = Where(profile="torch-2.14", toolkit="wheels")
     options = {**options, "profiles": ["torch-2.14"]}
-    made = KINDS[form].make(Order(places=(place,), request=Request(), options=options))
+    made = KINDS[form].make(EmitOrder(places=(place,), request=Request(), options=options))
     assert [note for note in made.notes if note.startswith("the machines that build need ocloc (intel-ocloc, libigc2)")]
     steps = [text for name, text in made.files.items() if name.endswith("steps/torch.build.sh")]
     assert all('TOOLKIT="$ROOT"/toolkit/bin/icpx' in text for text in steps)
@@ -248,12 +248,12 @@ def test_forms_say_what_machines_need(form: str, monkeypatch: pytest.MonkeyPatch
 
 def test_an_image_makes_it_on_the_build_side() -> None:
     place = Where(profile="torch-2.14", toolkit="wheels")
-    order = Order(places=(place,), request=Request(), options={"os": "ubuntu-24.04"})
+    order = EmitOrder(places=(place,), request=Request(), options={"os": "ubuntu-24.04"})
     files = KINDS["dockerfile"].make(order).files
     assert "bash helpers/image_layer.sh toolkit" in files["Dockerfile"]
     assert "intel-ocloc" in files["system/driver.sh"]
     assert "toolkit.sh" not in files
-    devel = Order(places=(place,), request=Request(), options={"os": "ubuntu-24.04", "target": "devel"})
+    devel = EmitOrder(places=(place,), request=Request(), options={"os": "ubuntu-24.04", "target": "devel"})
     with pytest.raises(UsageError, match="an image to compile in has none"):
         KINDS["dockerfile"].make(devel)
 
@@ -264,11 +264,11 @@ def test_an_image_makes_it_on_the_build_side() -> None:
 def helped(monkeypatch: pytest.MonkeyPatch, code: int, err: str = "", lines: tuple[str, ...] = ()) -> list[str]:
     said: list[str] = []
 
-    def follow(_argv: Any, *, env: Any, say: Any) -> Output:
+    def follow(_argv: Any, *, env: Any, say: Any) -> ProcessOutput:
         del env
         for line in lines:
             say(line)
-        return Output(code, "", err)
+        return ProcessOutput(code, "", err)
 
     monkeypatch.setattr(command, "follow_process", follow)
     return said

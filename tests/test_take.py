@@ -14,8 +14,8 @@ from data.profiles import FROM_SOURCE, SHIPPED, shipped, taken, ways
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import FoundRef, Layout, Request
 from xpusetup.cli import main
-from xpusetup.commands.emit import Order, emit
-from xpusetup.config.lock import Tree, files_to_read, make_lock
+from xpusetup.commands.emit import EmitOrder, emit
+from xpusetup.config.lock import CommitFiles, files_to_read, make_lock
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
 from xpusetup.config.take import parse_takes, take_parts, ways_of
 from xpusetup.plan.steps import make_plan
@@ -230,7 +230,7 @@ def test_a_lock_takes_the_version_of_the_tree_that_it_names(text: str | None) ->
     """As `main` with its Triton from source: the commit is that of the torch tree, the version that of Triton's."""
     rev, base = "c" * 40, taken("torch-2.14", triton="source")
     assert "setup.py" in files_to_read(base, "triton")
-    tree = Tree(FoundRef(rev), rev, {"setup.py": text})
+    tree = CommitFiles(FoundRef(rev), rev, {"setup.py": text})
     part = triton(make_lock(base, {"triton": tree}, "2026-11-23").profile)
     assert isinstance(part, SourceComponent)
     assert (part.rev, part.version) == (rev, f"{'3.9.1' if text else '3.8.0'}+gitcccccccc")
@@ -280,7 +280,7 @@ def test_what_an_earlier_build_left_is_said(here: Path) -> None:
 
 
 def test_published_wheels_are_taken_as_they_are(here: Path) -> None:
-    order = Order(
+    order = EmitOrder(
         places=(Where(profile="torch-2.14", root=str(here / "out"), take=("triton=skip",)),),
         request=Request(),
         options={"from": "wheels"},

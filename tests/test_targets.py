@@ -16,7 +16,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Request
 from xpusetup.commands.doctor import DoctorOptions as Diagnosis
 from xpusetup.commands.doctor import examine_machine
-from xpusetup.commands.emit import KINDS, Order, emit
+from xpusetup.commands.emit import KINDS, EmitOrder, emit
 from xpusetup.commands.plan import make_savings
 from xpusetup.commands.verify_wheel import WheelOptions, verify_wheel
 from xpusetup.config.request import make_request
@@ -141,7 +141,7 @@ def test_every_form_refuses(place: Path, kind: str, said: str) -> None:
     options = {"archs": ["xyz"] if arch else [], "from": "source" if kind == "github" else ""}
     where = Where(profile="torch-2.14", root=str(place / "out"))
     with pytest.raises(UsageError, match="no ocloc knows the device target 'xyz'"):
-        emit(kind, Order(places=(where,), request=Request(arch=arch), options=options), str(place / "out"))
+        emit(kind, EmitOrder(places=(where,), request=Request(arch=arch), options=options), str(place / "out"))
     assert not (place / "out").exists()
 
 

@@ -13,7 +13,7 @@ from data.profiles import device, shipped, small, small_text
 from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.emit import KINDS, Form, Order
+from xpusetup.commands.emit import KINDS, EmitOrder, Form
 from xpusetup.commands.profiles import make_schema
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import Profile
@@ -301,17 +301,17 @@ def test_setup_of_the_open_compiler() -> None:
 
 def test_an_image_has_the_compiler_of_its_own_system() -> None:
     place = Where(profile="torch-2.13", toolkit="dpclang")
-    form = KINDS["dockerfile"].make(Order(places=(place,), request=Request(), options={"os": "ubuntu-26.04"}))
+    form = KINDS["dockerfile"].make(EmitOrder(places=(place,), request=Request(), options={"os": "ubuntu-26.04"}))
     assert " ".join(UBUNTU) in form.files["system/toolkit.sh"]
     assert not [name for name, text in form.files.items() if "repos.intel.com/oneapi" in text]
     assert "XPU_SYCL_COMPILER=dpclang" in form.files["steps/torch.build.sh"]
     assert "system/toolkit.sh" in form.files["Dockerfile"].rpartition("FROM ")[2], "the wheels need its library"
     with pytest.raises(UsageError, match=r"no apt packages are known of the open DPC\+\+ 6\.2"):
-        KINDS["dockerfile"].make(Order(places=(place,), request=Request(), options={"os": "ubuntu-24.04"}))
+        KINDS["dockerfile"].make(EmitOrder(places=(place,), request=Request(), options={"os": "ubuntu-24.04"}))
 
 
 def form_of(kind: str, name: str, kit: str, **options: Any) -> Form:
-    order = Order(places=(Where(profile=name, toolkit=kit),), request=Request(), options=options)
+    order = EmitOrder(places=(Where(profile=name, toolkit=kit),), request=Request(), options=options)
     return KINDS[kind].make(order)
 
 

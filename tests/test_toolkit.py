@@ -12,7 +12,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.machine import probe_tools as module
 from xpusetup.machine.probe_tools import (
-    Change,
+    ActivationChange,
     capture,
     clean_environment,
     find_through_shell,
@@ -20,7 +20,7 @@ from xpusetup.machine.probe_tools import (
     make_change,
     parse_dump,
 )
-from xpusetup.system.process import Output
+from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,18 +50,22 @@ def test_parse_dump(dump: bytes, values: dict[str, str]) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "change"),
     [
-        ({}, {}, Change({}, ())),
-        ({"A": "1"}, {"A": "1"}, Change({}, ())),
-        ({"A": "1"}, {"A": "2"}, Change({"A": "2"}, ())),
-        ({"A": "1"}, {"A": ""}, Change({"A": ""}, ())),
-        ({"B": "1", "A": "1"}, {}, Change({}, ("A", "B"))),
-        ({}, {"A": "two\nlines"}, Change({"A": "two\nlines"}, ())),
-        ({"SHLVL": "1", "_": "a", "PWD": "/"}, {"SHLVL": "2", "_": "b", "OLDPWD": "/"}, Change({}, ())),
-        ({FUNCTION: "x"}, {FUNCTION: "y"}, Change({FUNCTION: "y"}, ())),
-        ({"PATH": "/bin"}, {"PATH": "/opt:/bin", "ROOT": "/opt"}, Change({"PATH": "/opt:/bin", "ROOT": "/opt"}, ())),
+        ({}, {}, ActivationChange({}, ())),
+        ({"A": "1"}, {"A": "1"}, ActivationChange({}, ())),
+        ({"A": "1"}, {"A": "2"}, ActivationChange({"A": "2"}, ())),
+        ({"A": "1"}, {"A": ""}, ActivationChange({"A": ""}, ())),
+        ({"B": "1", "A": "1"}, {}, ActivationChange({}, ("A", "B"))),
+        ({}, {"A": "two\nlines"}, ActivationChange({"A": "two\nlines"}, ())),
+        ({"SHLVL": "1", "_": "a", "PWD": "/"}, {"SHLVL": "2", "_": "b", "OLDPWD": "/"}, ActivationChange({}, ())),
+        ({FUNCTION: "x"}, {FUNCTION: "y"}, ActivationChange({FUNCTION: "y"}, ())),
+        (
+            {"PATH": "/bin"},
+            {"PATH": "/opt:/bin", "ROOT": "/opt"},
+            ActivationChange({"PATH": "/opt:/bin", "ROOT": "/opt"}, ()),
+        ),
     ],
 )
-def test_make_change(before: dict[str, str], after: dict[str, str], change: Change) -> None:
+def test_make_change(before: dict[str, str], after: dict[str, str], change: ActivationChange) -> None:
     assert make_change(before, after) == change
 
 
@@ -79,19 +83,19 @@ def test_an_activation_begins_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     ("output", "kit", "message", "fix"),
     [
         (
-            Output(3, "", "first\nno icpx in the toolkit\n"),
+            ProcessOutput(3, "", "first\nno icpx in the toolkit\n"),
             SETVARS_KIT,
             "the toolkit could not be switched on: no icpx in the toolkit",
             "try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'source /opt/intel/oneapi/setvars.sh; env'",
         ),
         (
-            Output(None, "", "", "bash took longer than 120 s"),
+            ProcessOutput(None, "", "", "bash took longer than 120 s"),
             Toolkit(provider="modules", version="", compiler="icpx", prelude=("module load x",)),
             "the toolkit could not be switched on: bash took longer than 120 s",
             "try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'module load x; env'",
         ),
         (
-            Output(1, "", ""),
+            ProcessOutput(1, "", ""),
             Toolkit(provider="environment", version="", compiler="icpx"),
             "the toolkit could not be switched on: it ended with 1 and gave no message",
             "xpusetup doctor --for build",
@@ -99,7 +103,7 @@ def test_an_activation_begins_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_toolkit_that_fails(
-    output: Output, kit: Toolkit, message: str, fix: str, monkeypatch: pytest.MonkeyPatch
+    output: ProcessOutput, kit: Toolkit, message: str, fix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "run_process", lambda *_args, **_words: output)
     with pytest.raises(NotReadyError) as caught:

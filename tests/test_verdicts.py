@@ -19,7 +19,7 @@ GAPS = {"ops.coverage": "no softmax yet"}
 
 
 def result(name: str, level: str, verdict: str, since: str = "") -> Any:
-    return verify_verdicts.Result(name, name, level, "seen", verdict=verdict, since=since)
+    return verify_verdicts.BenchResult(name, name, level, "seen", verdict=verdict, since=since)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_what_is_raised(error: Exception, expected: tuple[str, str, str]) -> Non
     def run(_: object) -> None:
         raise error
 
-    outcome = device_checks.perform(device_checks.Check("device.available", "available", run), None)
+    outcome = device_checks.perform(device_checks.BenchCheck("device.available", "available", run), None)
     assert (outcome.level, outcome.verdict, outcome.since) == expected
 
 

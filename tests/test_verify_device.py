@@ -45,7 +45,7 @@ def results(levels: dict[str, str], **own: Any) -> list[Any]:
     """Make the results of these checks and find their causes, in order."""
     found: list[Any] = []
     for name, level in levels.items():
-        one = verify_verdicts.Result(name, name, level, "", **own)
+        one = verify_verdicts.BenchResult(name, name, level, "", **own)
         found.append(verify_device.replace(one, caused_by=verify_verdicts.find_cause(one, found)))
     return found
 
@@ -97,7 +97,7 @@ def test_verified(levels: dict[str, str], *, verified: bool | None) -> None:
 
 
 def difference(case: str, relative: float, cosine: float = 1.0, limit: float = 1e-5) -> Any:
-    return verify_bench.Difference(case, relative, cosine, limit)
+    return verify_bench.NumericDifference(case, relative, cosine, limit)
 
 
 @pytest.mark.parametrize(
@@ -134,8 +134,8 @@ def test_what_raises_is_a_crash_in_one_line(error: Exception, seen: str) -> None
     def run(_: object) -> None:
         raise error
 
-    check = device_checks.Check("device.available", "available", run)
-    assert device_checks.perform(check, verify_bench.Bench("demo")) == verify_bench.Outcome(
+    check = device_checks.BenchCheck("device.available", "available", run)
+    assert device_checks.perform(check, verify_bench.DeviceBench("demo")) == verify_bench.BenchOutcome(
         "crash", seen, verdict="wrong"
     )
 
@@ -279,7 +279,7 @@ def test_a_device_of_torch_itself_is_looked_at_without_them_where_they_are_turne
     """Beside a loaded extension CUDA's backward passes fail: whoever turned it off is not to see that."""
     monkeypatch.setenv("TORCH_DEVICE_BACKEND_AUTOLOAD", "0")
     assert [verify_device.switch_for(name) for name in ("cuda", "xpu", "demo", "auto")] == ["0", "0", "1", "1"]
-    found = verify_device.Result("autoload.import", "import torch", "ok", "torch 2.13.0")
+    found = verify_device.BenchResult("autoload.import", "import torch", "ok", "torch 2.13.0")
     told = verify_device.explain(found, "cuda", {"demo": "demo-extension 1.2"}, expected=False)
     assert (told.level, told.seen) == ("ok", "torch 2.13.0; TORCH_DEVICE_BACKEND_AUTOLOAD=0: without demo")
     monkeypatch.delenv("TORCH_DEVICE_BACKEND_AUTOLOAD")

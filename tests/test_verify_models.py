@@ -77,7 +77,7 @@ def test_a_missing_compiler_is_told_from_other_errors() -> None:
 
 
 def difference(run: str, relative: float, cosine: float = 1.0) -> Any:
-    return verify_bench.Difference(run, relative, cosine, 1e-4)
+    return verify_bench.NumericDifference(run, relative, cosine, 1e-4)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from xpusetup.base.document import read_as, to_table
 from xpusetup.base.model import Goal
 from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.recommend import way_of
-from xpusetup.commands.setup import Prepared, show_setup
+from xpusetup.commands.setup import SetupPlan, show_setup
 from xpusetup.config.settings import Settings
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
@@ -93,11 +93,11 @@ def test_lists_are_read_before_a_package_is_installed(name: str, goal: Goal) -> 
         assert ("apt-get", "update") in argvs[: argvs.index(("apt-get", "install"))]
 
 
-def prepared(name: str, goal: Goal) -> Prepared:
+def prepared(name: str, goal: Goal) -> SetupPlan:
     profile = shipped(way(name).profile or "torch-2.14")
     setup = with_lists(make_setup(PLACES[name], profile, known(), goal=goal))
     again = f"xpusetup setup --for {goal}"
-    return Prepared(facts=PLACES[name], profile=profile, goal=goal, setup=setup, named=profile.name, options=again)
+    return SetupPlan(facts=PLACES[name], profile=profile, goal=goal, setup=setup, named=profile.name, options=again)
 
 
 @pytest.mark.parametrize("goal", ["run", "build"])
@@ -207,7 +207,7 @@ def test_nobody_is_asked_where_a_program_goes_on() -> None:
     setup = make_setup(facts, profile, known(), goal="build")
     assert setup.tasks
     again = "xpusetup setup --profile torch-2.12"
-    told = Prepared(facts=facts, profile=profile, goal="build", setup=setup, named=profile.name, options=again)
+    told = SetupPlan(facts=facts, profile=profile, goal="build", setup=setup, named=profile.name, options=again)
     data = show_setup(told).data
     for each in (data, replace(data, ran=["setup.kernel"], stopped="restart")):
         (found,) = list_next(each, {})

@@ -123,9 +123,9 @@ def test_what_a_package_goes_on_without(text: bytes, optional: bool) -> None:
 
 
 def make(*parts: Any, opened: tuple[Any, ...] = (), tags: tuple[str, ...] = (TAG,), **more: Any) -> Any:
-    members = tuple(contents.Member(one.path, library=one) for one in parts)
+    members = tuple(contents.WheelMember(one.path, library=one) for one in parts)
     name = f"demo-1.0-{tags[0]}.whl"
-    return replace(contents.Wheel(name, 1, "00", "demo", "1.0", tags, (), (), members, opened), **more)
+    return replace(contents.WheelContents(name, 1, "00", "demo", "1.0", tags, (), (), members, opened), **more)
 
 
 LIB = library("torchaudio/lib/libtorchaudio.so", soname="libtorchaudio.so")

@@ -181,13 +181,13 @@ def test_what_wheel_says_of_itself(tmp_path: Path, inside: str, level: str, said
 def test_the_tags_of_the_name_promise_a_glibc_and_a_libstdcxx(
     tag: str, floor: dict[str, str], level: str, said: str
 ) -> None:
-    member = contents.Member("demo/a.so", library=library("demo/a.so", floor=tuple(floor.items())))
+    member = contents.WheelMember("demo/a.so", library=library("demo/a.so", floor=tuple(floor.items())))
     inside = (f"{HERE}-linux_x86_64",)
-    wheel = contents.Wheel(f"demo-1.0-{HERE}-{tag}.whl", 1, "00", "demo", "1.0", inside, (), (), (member,))
+    wheel = contents.WheelContents(f"demo-1.0-{HERE}-{tag}.whl", 1, "00", "demo", "1.0", inside, (), (), (member,))
     found = libraries.check_floor(wheel, contents.Wanted())
     assert (found.level, found.seen[: len(said)]) == (level, said)
     assert ("manylinux_2_35 at best" in found.seen) is (tag == "linux_x86_64")
-    own = contents.Member("demo.libs/libstdc++-1.so.6", library=library("demo.libs/libstdc++-1.so.6"))
+    own = contents.WheelMember("demo.libs/libstdc++-1.so.6", library=library("demo.libs/libstdc++-1.so.6"))
     found = libraries.check_floor(replace(wheel, members=(member, own)), contents.Wanted())
     assert "more than the tag says: GLIBCXX" not in found.seen
 
@@ -243,7 +243,7 @@ def test_a_library_without_the_table_of_its_sections_is_read_all_the_same(tmp_pa
     assert contents.count_strings(elf) == (1, 0)
     files = {"demo/libx.so": _without_sections(), "demo/liby.so": make_shared()[:-30]}
     wheel = make_wheel(tmp_path / "wheels", files)
-    archive = importlib.import_module("helperlib.wheel.fit").Archive(wheel, "/place")
+    archive = importlib.import_module("helperlib.wheel.fit").WheelArchive(wheel, "/place")
     assert [part.library.path for part in archive.parts()] == ["/place/demo/libx.so"]
     assert list(archive.troubles) == ["/place/demo/liby.so"]
     assert "was cut off: the table of its sections is missing" in seen(tmp_path, "needed", files)[1]
@@ -425,12 +425,12 @@ def test_device_code_for_other_gpus_is_told() -> None:
 
 def test_a_library_that_nobody_imports_ends_nothing() -> None:
     needs = library("demo/lib/libplug.so", needed=("libibverbs.so.1",))
-    member = contents.Member(needs.path, library=needs)
+    member = contents.WheelMember(needs.path, library=needs)
     name = f"demo-1.0-py3-none-{X86}.whl"
-    wheel = contents.Wheel(name, 1, "00", "demo", "1.0", (), (), (), (member,))
+    wheel = contents.WheelContents(name, 1, "00", "demo", "1.0", (), (), (), (member,))
     check = importlib.import_module("helperlib.wheel.runtime").check_requires
     assert check(wheel, contents.Wanted()).level == "warn"
-    module = contents.Member("demo/_C.so", library=replace(needs, path="demo/_C.so"))
+    module = contents.WheelMember("demo/_C.so", library=replace(needs, path="demo/_C.so"))
     assert check(replace(wheel, members=(module,)), contents.Wanted()).level == "fail"
 
 

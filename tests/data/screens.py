@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from data.targets import plan_for
 from xpusetup.base.document import fields_of
-from xpusetup.base.model import BuildSummary, Wheel
+from xpusetup.base.model import BuildSummary, RootWheel
 from xpusetup.bisect.io import Commit
 from xpusetup.bisect.search import Trial
-from xpusetup.bundle.offline import Attempt
+from xpusetup.bundle.offline import NetworkAttempt
 from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
 from xpusetup.commands.build_result import (
     BuildResult,
@@ -22,7 +22,7 @@ from xpusetup.commands.build_result import (
     UnverifiedOrigin,
 )
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
-from xpusetup.commands.cache import CacheSize, KeptFolder, PrunedCache, Repository, RootSize, Store
+from xpusetup.commands.cache import CachedRepository, CachedStore, CacheSize, KeptFolder, PrunedCache, RootSize
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
 WHEELS = [
-    Wheel(name=name, version=version, path=f"{ROOT}/wheels/{name}-{version}-x.whl", sha256=SHA * 4)
+    RootWheel(name=name, version=version, path=f"{ROOT}/wheels/{name}-{version}-x.whl", sha256=SHA * 4)
     for name, version in (("torch", "2.5.1+xpu"), ("torchvision", "0.20.1+xpu"), ("torchaudio", "2.5.1+xpu"))
 ]
 STEPS = [step.id for step in plan_for("torch-2.5").steps]
@@ -504,7 +504,7 @@ INSTALLED = InstallResult(
     ran=["wheels.install", "guard", "verify.smoke"],
     skipped=["venv", "survey", "torch.download"],
     failed=None,
-    wheels=[Wheel(name="torch", version="2.14.1+xpu", path=f"{PUBLISHED}/published/t.whl", sha256=SHA * 4)],
+    wheels=[RootWheel(name="torch", version="2.14.1+xpu", path=f"{PUBLISHED}/published/t.whl", sha256=SHA * 4)],
     left=[],
     go_on="xpusetup install --profile torch-2.14",
     verified=True,
@@ -607,23 +607,25 @@ LACKING = [
     "a wheel of ninja==1.13.2 for Python 3.11.7 on x86_64",
 ]
 REACHED_OUT = [
-    Attempt(
+    NetworkAttempt(
         step="torch.build",
         times=4,
         addresses=("https://pypi.python.org/packages/six.tar.gz",),
         look="grep -rnIwE urlopen /home/me/torch-2.14/src/torch",
     ),
-    Attempt(step="vision.build", times=1, addresses=(), look="grep -rnIwE urlopen /home/me/torch-2.14/src/vision"),
+    NetworkAttempt(
+        step="vision.build", times=1, addresses=(), look="grep -rnIwE urlopen /home/me/torch-2.14/src/vision"
+    ),
 ]
 
 
-def _repository(name: str, size: int, *, used: bool) -> Repository:
-    return Repository(name, f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", size, used)
+def _repository(name: str, size: int, *, used: bool) -> CachedRepository:
+    return CachedRepository(name, f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", size, used)
 
 
 CACHE = CacheSize(
     store="/home/me/.cache/xpusetup/git",
-    site=Store("/sw/xpusetup/git", [_repository("pytorch-pytorch", 800 << 20, used=False)], 800 << 20),
+    site=CachedStore("/sw/xpusetup/git", [_repository("pytorch-pytorch", 800 << 20, used=False)], 800 << 20),
     repositories=[
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),

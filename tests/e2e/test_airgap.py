@@ -17,7 +17,7 @@ from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny,
 from standins.oneapi import make_dpclang
 from xpusetup.base.document import read_as
 from xpusetup.bundle import without_network
-from xpusetup.bundle.contents import HEAD, Repository, render_bundle
+from xpusetup.bundle.contents import HEAD, BundleRepository, render_bundle
 from xpusetup.bundle.io import find_broken, read_head
 from xpusetup.bundle.io import make_repository as make_bare
 
@@ -262,7 +262,7 @@ def test_a_pack_that_lacks_a_file_is_told(tmp_path: Path) -> None:
     next(tmp_path.glob("p-*.pack")).rename(tmp_path / "one.pack")
     address = "https://x.invalid/source"
     told = {"folder": "git/source.git", "addresses": [address], "commits": {rev: "one.pack"}}
-    make_bare(read_as(Repository, told), tmp_path)
+    make_bare(read_as(BundleRepository, told), tmp_path)
     broken = find_broken(tmp_path / "git/source.git", [rev, "0" * 40])
     assert broken[rev].startswith("missing blob object")
     assert broken["0" * 40].startswith("bad revision") or "ambiguous" in broken["0" * 40]

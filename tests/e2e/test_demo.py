@@ -10,7 +10,7 @@ import pytest
 
 from e2e.support import xpusetup
 from xpusetup.base.document import read_as
-from xpusetup.verify.outcomes import Record
+from xpusetup.verify.outcomes import OwnerRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def test_what_leads_on_is_a_command_that_runs(demo: Demo) -> None:
 def test_a_record_of_its_verification_names_nobody(demo: Demo, tmp_path: Path) -> None:
     file = tmp_path / "record.json"
     done = demo.json("verify", "--level", "quick", "--save", str(file))["result"]
-    record = read_as(Record, json.loads(file.read_text()))
+    record = read_as(OwnerRecord, json.loads(file.read_text()))
     assert (done["saved"], record.verified, record.level) == (str(file), True, "quick")
     assert [wheel.name for wheel in record.wheels] == ["torch", "simxpu"]
     assert {check.id for check in record.checks} == {check["id"] for check in done["checks"]}

@@ -13,7 +13,7 @@ import pytest
 from data.profiles import SHIPPED
 from e2e.test_shellcheck import shellcheck
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.emit import KINDS, Order
+from xpusetup.commands.emit import KINDS, EmitOrder
 from xpusetup.config.request import read_request
 from xpusetup.emit.image_system import Dialect, Origin, Stage, image_table
 from xpusetup.run.workspace import Where
@@ -32,7 +32,7 @@ OTHERS = [name for name in SHIPPED if name not in (*ONE, "main")]
 def texts(profile: str, *told: str) -> dict[str, str]:
     """Give an image's files; nothing where there can be no such image."""
     request = read_request(only=None, until="", arch="auto", variables=None, verify="auto")
-    order = Order(places=(Where(profile=profile),), request=request, options=dict(zip(CHOICES, told, strict=True)))
+    order = EmitOrder(places=(Where(profile=profile),), request=request, options=dict(zip(CHOICES, told, strict=True)))
     try:
         return dict(KINDS["dockerfile"].make(order).files)
     except UsageError:

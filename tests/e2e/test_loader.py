@@ -76,7 +76,7 @@ class Stage:
 
     def modelled(self) -> list[str]:
         """Give what the model loads of it."""
-        disk = elf_loader.Disk()
+        disk = elf_loader.FileReader()
         process = elf_loader.Process(disk.places(":".join(self.variable)))
         process.start(disk.look(str(self.folder / "opener")))
         for name in self.opened:

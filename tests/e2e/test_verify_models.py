@@ -85,7 +85,7 @@ HANG = """
 import json
 from helperlib.checks import collectives
 from helperlib.verify import bench
-outcome = collectives.check_ranks(bench.Bench("simxpu", collectives="simccl"), each=3)
+outcome = collectives.check_ranks(bench.DeviceBench("simxpu", collectives="simccl"), each=3)
 print(json.dumps([outcome.level, outcome.seen]))
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xpusetup.machine.jobs import Load
+from xpusetup.machine.jobs import StepLoad
 from xpusetup.run.time_left import Pace
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def describe_build(built: Built) -> Document:
     """Give the figures of one build."""
     result = built.result
     records = [record["load"] for record in built.journal if record["step"] == STEP and record.get("load")]
-    loads = [Load(jobs=jobs, growth=growth, heaviest=heaviest) for jobs, growth, heaviest in records]
+    loads = [StepLoad(jobs=jobs, growth=growth, heaviest=heaviest) for jobs, growth, heaviest in records]
     return {
         "attempts": [one._asdict() for one in built.attempts],
         "wall": round(sum(map(lasted, built.attempts, built.events)), 1),

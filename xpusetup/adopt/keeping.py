@@ -29,7 +29,7 @@ INDEX_NAME = "xpusetup-torch"
 
 
 @dataclass(frozen=True)
-class Installed:
+class InstalledVersion:
     """A distribution as an environment has it: its version, and direct_url.json, empty where it came from an index."""
 
     version: str
@@ -102,7 +102,7 @@ class Keeping:
 
 
 def keep_torch(
-    there: Mapping[str, Installed],
+    there: Mapping[str, InstalledVersion],
     exists: Callable[[str], bool],
     *,
     outside: bool,
@@ -123,7 +123,7 @@ def keep_torch(
     return Keeping(tuple(found), tuple(never), tuple(_beside(there, torch)))
 
 
-def _beside(there: Mapping[str, Installed], torch: TorchThere) -> Iterator[Keep]:
+def _beside(there: Mapping[str, InstalledVersion], torch: TorchThere) -> Iterator[Keep]:
     """Give the companions that are not there, as they may come beside a torch that is not CUDA's."""
     for name in COMPANIONS if torch.make in ("xpu", "cpu", "vendor") else ():
         version, index = version_beside(name, torch), index_beside(name, torch)
@@ -131,7 +131,7 @@ def _beside(there: Mapping[str, Installed], torch: TorchThere) -> Iterator[Keep]
             yield Keep(name, version, "index", index)
 
 
-def _keep(name: str, one: Installed, torch: TorchThere, exists: Callable[[str], bool]) -> Keep:
+def _keep(name: str, one: InstalledVersion, torch: TorchThere, exists: Callable[[str], bool]) -> Keep:
     """Say from where one comes: its local version names PyTorch's index, which alone has the Tritons for XPU."""
     if one.origin:
         path = _wheel_of(one.origin)

@@ -304,7 +304,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wheel:
+class RootWheel:
     """A wheel in the root; `provenance` is the file that says what it was built from, None where it was not built."""
 
     name: str
@@ -328,7 +328,7 @@ class Misfit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
@@ -373,7 +373,7 @@ class BuildSummary:
     done: int
     failed: str | None
     damaged: dict[str, str]
-    wheels: list[Wheel]
+    wheels: list[RootWheel]
     verified: bool | None
     venv: str
     bytes: int | None

@@ -194,7 +194,7 @@ def _hashed_pin(text: str) -> str:
 # takes longer than all else that a short command does.
 
 
-class Check:
+class ValueCheck:
     """A function that gives a value back or raises ValueError; `shape` is the pattern that an editor is told."""
 
     def __init__(self, function: Callable[[Any], Any], shape: str = "") -> None:
@@ -243,25 +243,25 @@ class ToldBy:
         return make.generate_schema(Annotated[kind, Field(discriminator=self._key)])
 
 
-Text = Annotated[str, Check(_plain)]
-Operand = Annotated[str, Check(_operand, "^(?!-)")]
-Inside = Annotated[str, Check(_inside, r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
-Repository = Annotated[str, Limits(min_length=1), Check(_repository, "^(?!-).")]
-Rev = Annotated[str, Check(_rev, "^[0-9a-f]{40}$")]
-VersionText = Annotated[str, Check(_version)]
-Specifiers = Annotated[str, Check(_specifiers)]
-Exact = Annotated[str, Check(_exact, r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
-HashedPin = Annotated[str, Check(_hashed_pin, r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
+Text = Annotated[str, ValueCheck(_plain)]
+Operand = Annotated[str, ValueCheck(_operand, "^(?!-)")]
+Inside = Annotated[str, ValueCheck(_inside, r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
+Repository = Annotated[str, Limits(min_length=1), ValueCheck(_repository, "^(?!-).")]
+Rev = Annotated[str, ValueCheck(_rev, "^[0-9a-f]{40}$")]
+VersionText = Annotated[str, ValueCheck(_version)]
+Specifiers = Annotated[str, ValueCheck(_specifiers)]
+Exact = Annotated[str, ValueCheck(_exact, r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
+HashedPin = Annotated[str, ValueCheck(_hashed_pin, r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
 Sha256 = Annotated[str, Limits(pattern="^[0-9a-f]{64}$")]
-Summary = Annotated[str, Limits(max_length=LONGEST_WORD), Check(_plain)]
+Summary = Annotated[str, Limits(max_length=LONGEST_WORD), ValueCheck(_plain)]
 Name = Annotated[str, Limits(pattern=r"^[a-z][a-z0-9._-]*$", max_length=100)]
 Ocloc = Annotated[str, Limits(pattern=r"^\d\d\.\d\d$")]
 """A release of Intel's compute runtime, by year and week, for the ocloc that belongs to it."""
 Variable = Annotated[str, Limits(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 CMakeVariable = Annotated[str, Limits(pattern=r"^([A-Za-z_][A-Za-z0-9_-]*)?$", max_length=100)]
 """CMake's own FETCHCONTENT_SOURCE_DIR_X takes the name of a dependency, dashes and all."""
-GitRef = Annotated[str, Check(_ref, r"^([A-Za-z0-9_][A-Za-z0-9_./+#@=-]*)?$")]
-DeviceTarget = Annotated[str, Check(_target, r"^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}$")]
+GitRef = Annotated[str, ValueCheck(_ref, r"^([A-Za-z0-9_][A-Za-z0-9_./+#@=-]*)?$")]
+DeviceTarget = Annotated[str, ValueCheck(_target, r"^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}$")]
 """What a device compiler calls a GPU; lists of them are joined by commas."""
 Environment = dict[Variable, Text]
 

@@ -15,7 +15,7 @@ from xpusetup.run.manifest import read_document
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.git import ask_git, must_git
-from xpusetup.system.process import Output, run_process
+from xpusetup.system.process import ProcessOutput, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,13 +122,13 @@ class NightlyEnvironment:
                 return files.read_text(record.parent.parent / name) or ""
         return ""
 
-    def _pip(self, *words: str) -> Output:
+    def _pip(self, *words: str) -> ProcessOutput:
         settled = ("bash", str(files.package_file("helpers/pip.sh")), str(self.folder))
         pip = (*settled, str(self.folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", *words)
         return run_process((*pip, "--extra-index-url", self.index), seconds=WHEELS_TIMEOUT_S, env=self.variables())
 
 
-def _last(done: Output) -> str:
+def _last(done: ProcessOutput) -> str:
     lines = [line for line in done.err.strip().splitlines() if not line.startswith("WARNING")]
     return lines[-1].removeprefix("ERROR: ") if lines else done.why or "it gave no message"
 

@@ -103,7 +103,7 @@ class Trial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class SearchState:
     """Where a search stands: the commit to try, or the culprit, or the suspects among which no build can tell."""
 
     next: str = ""
@@ -123,7 +123,7 @@ def judge(code: int) -> Verdict | None:
     return "bad" if 0 < code < NO_COMMAND else None
 
 
-def decide(left: History, bad: str, tried: Mapping[str, Verdict]) -> Answer:
+def decide(left: History, bad: str, tried: Mapping[str, Verdict]) -> SearchState:
     """Give what follows from the commits that are left, each with its parents and after them; `bad` is among them.
 
     The next one halves those that may still be tried. git's own ranking counts skipped ones too, which after a few
@@ -131,9 +131,9 @@ def decide(left: History, bad: str, tried: Mapping[str, Verdict]) -> Answer:
     """
     before = _count_before(left, {rev for rev in left if rev != bad and rev not in tried})
     if before:
-        return Answer(next=min(before, key=lambda rev: max(before[rev], len(before) - 1 - before[rev])))
+        return SearchState(next=min(before, key=lambda rev: max(before[rev], len(before) - 1 - before[rev])))
     skipped = tuple(rev for rev in left if tried.get(rev) == "skip")
-    return Answer(suspects=(*skipped, bad)) if skipped else Answer(culprit=bad)
+    return SearchState(suspects=(*skipped, bad)) if skipped else SearchState(culprit=bad)
 
 
 def untried_end(good: str, bad: str, tried: Mapping[str, Verdict]) -> str:

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from xpusetup.base.model import Plan, Request
-    from xpusetup.bundle.io import Tree
+    from xpusetup.bundle.io import CheckedOutTree
     from xpusetup.config.profile import Profile, SourceComponent
-    from xpusetup.run.prepare import Prepared
+    from xpusetup.run.prepare import PreparedPlan
     from xpusetup.run.workspace import Workspace
 
 
@@ -134,7 +134,7 @@ class _Gathered:
     refs: dict[str, str] = field(default_factory=dict)
 
 
-def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]) -> tuple[Bundle, dict[str, Path]]:
+def collect(workspace: Workspace, prepared: PreparedPlan, say: Callable[[str], None]) -> tuple[Bundle, dict[str, Path]]:
     """Give what the bundle says of itself, and its files by name. Raises WorkFailedError where something lacks."""
     place = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
     install = prepared.purpose is INSTALL
@@ -158,7 +158,7 @@ def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]
     return bundle, found
 
 
-def _archives(prepared: Prepared, sources: list[SourceComponent]) -> list[Path]:
+def _archives(prepared: PreparedPlan, sources: list[SourceComponent]) -> list[Path]:
     """Give what builds take ready made, as it came."""
     folder = Path(STORE.replace(ROOT, str(prepared.root.path)))
     names = {url.rpartition("/")[2] for part in sources for url in part.archive_urls}
@@ -173,7 +173,7 @@ def _gathered_pins(place: Path) -> list[str]:
 
 def _describe(
     workspace: Workspace,
-    prepared: Prepared,
+    prepared: PreparedPlan,
     found: dict[str, Path],
     served: tuple[list[str], list[str]],
     repositories: list[_Gathered],
@@ -208,7 +208,7 @@ def _describe(
 
 
 def _repositories(
-    prepared: Prepared, sources: list[SourceComponent], place: Path, say: Callable[[str], None]
+    prepared: PreparedPlan, sources: list[SourceComponent], place: Path, say: Callable[[str], None]
 ) -> list[_Gathered]:
     """Pack every commit of every tree, submodule and vendored source."""
     found: dict[str, _Gathered] = {}
@@ -225,7 +225,9 @@ def _repositories(
     return list(found.values())
 
 
-def _add(found: dict[str, _Gathered], tree: Tree, refs: set[str], place: Path, say: Callable[[str], None]) -> None:
+def _add(
+    found: dict[str, _Gathered], tree: CheckedOutTree, refs: set[str], place: Path, say: Callable[[str], None]
+) -> None:
     address = tree.addresses[0]
     gathered = found.setdefault(address, _Gathered(_folder(address)))
     gathered.addresses.update(dict.fromkeys(tree.addresses))
@@ -246,7 +248,7 @@ def _packs(repositories: list[_Gathered], place: Path) -> dict[str, Path]:
     return {name: place / name for each in repositories for name in each.commits.values()}
 
 
-def _wheels(workspace: Workspace, prepared: Prepared, parts: list[str], place: Path) -> dict[str, Path]:
+def _wheels(workspace: Workspace, prepared: PreparedPlan, parts: list[str], place: Path) -> dict[str, Path]:
     """Give the wheels of the pins, the ready ones of the profile, and those of this program."""
     ready = {part.distribution for part in workspace.profile.components if part.kind == "wheel" and part.name in parts}
     if prepared.purpose is INSTALL:  # gathered with the others

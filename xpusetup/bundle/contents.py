@@ -91,7 +91,7 @@ SAFE = re.compile(r"(?!.*(?:^|/)\.\.?(?:/|$))[A-Za-z0-9._+/-]+")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member(Strict):
+class BundleMember(Strict):
     """A file in the bundle; its size in bytes."""
 
     name: Annotated[str, Limits(pattern=r"^[^/]")]
@@ -100,7 +100,7 @@ class Member(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repository(Strict):
+class BundleRepository(Strict):
     """What there is of a git repository: some commits, each with its whole tree and without its history.
 
     `addresses` are how git is asked for it; `refs` maps full names to those of the commits that they stand for.
@@ -135,8 +135,8 @@ class Bundle(Strict):
     python: Annotated[str, Limits(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")]
     machine: Annotated[str, Limits(pattern=r"^[A-Za-z0-9_]{1,40}$")]
     toolkit: Name | Literal[""] = ""
-    repositories: list[Repository]
-    members: list[Member]
+    repositories: list[BundleRepository]
+    members: list[BundleMember]
 
     def names(self, folder: str) -> list[str]:
         """Give the names of the files in one of its folders."""

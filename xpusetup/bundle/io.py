@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import IO
 
-    from xpusetup.bundle.contents import Bundle, Member, Repository
+    from xpusetup.bundle.contents import Bundle, BundleMember, BundleRepository
 
 
 # Git repositories for bundles: the commits that a fetched tree is made of, a pack for each, repositories of them.
@@ -42,7 +42,7 @@ BRANCH = "refs/heads/bundle"
 
 
 @dataclass(frozen=True)
-class Tree:
+class CheckedOutTree:
     """A commit that lies checked out in a folder, and the addresses that git asks for it."""
 
     path: Path
@@ -50,13 +50,13 @@ class Tree:
     addresses: tuple[str, ...]
 
 
-def list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = ()) -> Iterator[Tree]:
+def list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = ()) -> Iterator[CheckedOutTree]:
     """Give a fetched tree and its submodules, however deep; of a sparse one those in its folders.
 
     Raises WorkFailedError where one is not there.
     """
     rev = _git(path, "rev-parse", "HEAD^{commit}").strip()
-    yield Tree(path, rev, addresses)
+    yield CheckedOutTree(path, rev, addresses)
     for module in submodules_of(path, rev, sparse):
         folder = path / module.path
         if not (folder / ".git").exists():
@@ -76,7 +76,7 @@ def submodules_of(repository: Path, rev: str, sparse: Sequence[str] = ()) -> lis
     return [module for module in list_submodules(repository, rev) if has_files(module.path, sparse)]
 
 
-def write_pack(tree: Tree, to: Path) -> None:
+def write_pack(tree: CheckedOutTree, to: Path) -> None:
     """Pack a commit with all of its tree, without its history; a pack that is there is left alone."""
     if to.exists():
         return
@@ -90,7 +90,7 @@ def write_pack(tree: Tree, to: Path) -> None:
     Path(f"{base}-{name}.pack").rename(to)
 
 
-def make_repository(repository: Repository, folder: Path) -> None:
+def make_repository(repository: BundleRepository, folder: Path) -> None:
     """Make the bare repository of which a bundle holds the packs; they lie below the folder, and move into it."""
     place = folder / repository.folder
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -261,7 +261,7 @@ def read_members(path: Path, bundle: Bundle) -> Iterator[tuple[str, Iterator[byt
         raise UsageError(f"{path} was cut off: it lacks {min(wanted)}{more}", fix=AGAIN)
 
 
-def _blocks(stream: IO[bytes], member: Member, path: Path) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes], member: BundleMember, path: Path) -> Iterator[bytes]:
     digest = hashlib.sha256()
     try:
         while block := stream.read(BLOCK):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Plan, Request, Step
     from xpusetup.bundle.contents import Bundle
     from xpusetup.run.root import Root
-    from xpusetup.run.runner import Outcome
+    from xpusetup.run.runner import RunOutcome
     from xpusetup.run.workspace import Where, Workspace
 
 
@@ -58,7 +58,7 @@ NEAR = 6
 
 
 @dataclass(frozen=True)
-class Attempt:
+class NetworkAttempt:
     """A step that asked for the network: how often, and the addresses that its log names.
 
     It is counted by the kernel where the network is taken away, else by git alone; 0 where the log tells it otherwise.
@@ -71,7 +71,7 @@ class Attempt:
     look: str = ""
 
 
-def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Attempt | None:
+def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> NetworkAttempt | None:
     """Read a log by lines; None where nothing asked for the network. `heard`: what it says of refusals counts too."""
     times, refused = 0, False
     asked: dict[str, int] = {}
@@ -88,7 +88,7 @@ def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Atte
             told |= dict.fromkeys(_clean(each[0]) for text in near for each in ADDRESS.finditer(text))
     if not times and not asked and not refused:
         return None
-    return Attempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
+    return NetworkAttempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
 
 
 def _clean(address: str) -> str:
@@ -98,7 +98,7 @@ def _clean(address: str) -> str:
 # Which steps asked for the network and had none: read from their logs, once a build has ended.
 
 
-def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle | None) -> list[Attempt]:
+def describe_attempts(root: Root, plan: Plan, outcome: RunOutcome, bundle: Bundle | None) -> list[NetworkAttempt]:
     """Give the steps that ran now, have no network and asked for it, and what of their source may have.
 
     From a bundle that is every step. Elsewhere a network may have answered: what git asked for is told all the same,

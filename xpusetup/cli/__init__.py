@@ -19,8 +19,8 @@ from typer.core import TyperGroup
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import options
 from xpusetup.cli.finish import (
-    Command,
     Finished,
+    RememberingCommand,
     end_early,
     end_unwritten,
     fill_home,
@@ -81,7 +81,7 @@ GET, USE, PROVE, AWAY, HELP = "Get it", "Use it", "Prove it", "Take it elsewhere
 """The panels of --help, in the order in which people come to them."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """Where a command is, as module:function of this package, and how it stands in --help."""
 
     place: str
@@ -91,48 +91,48 @@ class Entry(NamedTuple):
 
 TABLES = {
     "xpusetup": {
-        "build": Entry("build:build", GET),
-        "install": Entry("build:install", GET),
-        "plan": Entry("build:plan", GET),
-        "setup": Entry("doctor:setup", GET),
-        "toolkit": Entry("bundle:toolkit", GET),
-        "run": Entry("status:run", USE, COMMAND_FOLLOWS),
-        "env": Entry("status:env", USE),
-        "list": Entry("list:list_builds", USE),
-        "status": Entry("status:status", USE),
-        "report": Entry("status:report", USE),
-        "adopt": Entry("status:adopt", USE),
-        "remove": Entry("status:remove", USE),
-        "verify": Entry("verify:verify", PROVE),
-        "test": Entry("verify:run_tests", PROVE),
-        "verify-wheel": Entry("verify:verify_wheel", PROVE),
-        "fits": Entry("verify:fits", PROVE),
-        "rebuild": Entry("verify:rebuild", PROVE),
-        "sign": Entry("verify:sign", AWAY),
-        "emit": Entry("build:emit", AWAY),
-        "dockerfile": Entry("build:dockerfile", AWAY),
-        "doctor": Entry("doctor:doctor", HELP),
-        "explain": Entry("doctor:explain", HELP),
-        "bisect": Entry("build:bisect", HELP, COMMAND_FOLLOWS),
-        "skill": Entry("doctor:skill", HELP),
-        "self": Entry("doctor:show_self", HELP),
+        "build": CommandEntry("build:build", GET),
+        "install": CommandEntry("build:install", GET),
+        "plan": CommandEntry("build:plan", GET),
+        "setup": CommandEntry("doctor:setup", GET),
+        "toolkit": CommandEntry("bundle:toolkit", GET),
+        "run": CommandEntry("status:run", USE, COMMAND_FOLLOWS),
+        "env": CommandEntry("status:env", USE),
+        "list": CommandEntry("list:list_builds", USE),
+        "status": CommandEntry("status:status", USE),
+        "report": CommandEntry("status:report", USE),
+        "adopt": CommandEntry("status:adopt", USE),
+        "remove": CommandEntry("status:remove", USE),
+        "verify": CommandEntry("verify:verify", PROVE),
+        "test": CommandEntry("verify:run_tests", PROVE),
+        "verify-wheel": CommandEntry("verify:verify_wheel", PROVE),
+        "fits": CommandEntry("verify:fits", PROVE),
+        "rebuild": CommandEntry("verify:rebuild", PROVE),
+        "sign": CommandEntry("verify:sign", AWAY),
+        "emit": CommandEntry("build:emit", AWAY),
+        "dockerfile": CommandEntry("build:dockerfile", AWAY),
+        "doctor": CommandEntry("doctor:doctor", HELP),
+        "explain": CommandEntry("doctor:explain", HELP),
+        "bisect": CommandEntry("build:bisect", HELP, COMMAND_FOLLOWS),
+        "skill": CommandEntry("doctor:skill", HELP),
+        "self": CommandEntry("doctor:show_self", HELP),
     },
     "profiles": {
-        "list": Entry("profiles:profiles_list"),
-        "show": Entry("profiles:profiles_show"),
-        "check": Entry("profiles:profiles_check"),
-        "new": Entry("profiles:profiles_new"),
-        "lock": Entry("profiles:profiles_lock"),
-        "trust": Entry("profiles:profiles_trust"),
-        "schema": Entry("profiles:profiles_schema"),
+        "list": CommandEntry("profiles:profiles_list"),
+        "show": CommandEntry("profiles:profiles_show"),
+        "check": CommandEntry("profiles:profiles_check"),
+        "new": CommandEntry("profiles:profiles_new"),
+        "lock": CommandEntry("profiles:profiles_lock"),
+        "trust": CommandEntry("profiles:profiles_trust"),
+        "schema": CommandEntry("profiles:profiles_schema"),
     },
     "devices": {
-        "list": Entry("verify:devices_list"),
-        "check": Entry("verify:devices_check"),
-        "table": Entry("verify:devices_table"),
+        "list": CommandEntry("verify:devices_list"),
+        "check": CommandEntry("verify:devices_check"),
+        "table": CommandEntry("verify:devices_table"),
     },
-    "bundle": {"create": Entry("bundle:bundle_create"), "verify": Entry("bundle:bundle_verify")},
-    "cache": {"size": Entry("bundle:cache_size"), "prune": Entry("bundle:cache_prune")},
+    "bundle": {"create": CommandEntry("bundle:bundle_create"), "verify": CommandEntry("bundle:bundle_verify")},
+    "cache": {"size": CommandEntry("bundle:cache_size"), "prune": CommandEntry("bundle:cache_prune")},
 }
 """The commands of each group."""
 GROUPS = {
@@ -146,7 +146,7 @@ GROUPS = {
 class Commands(Mapping[str, Any]):
     """Commands by name, each imported and made when it is asked for: one that runs needs none of the others."""
 
-    def __init__(self, table: Mapping[str, Entry], groups: Mapping[str, Any]) -> None:
+    def __init__(self, table: Mapping[str, CommandEntry], groups: Mapping[str, Any]) -> None:
         self._table = table
         self._made = dict(groups)
         self._names = (*table, *groups)
@@ -157,7 +157,9 @@ class Commands(Mapping[str, Any]):
             entry = self._table[name]
             module, _, function = entry.place.partition(":")
             one = typer.Typer(add_completion=False, rich_markup_mode=None)
-            made = one.command(name, cls=Command, rich_help_panel=entry.panel, context_settings=entry.context)
+            made = one.command(
+                name, cls=RememberingCommand, rich_help_panel=entry.panel, context_settings=entry.context
+            )
             made(getattr(import_module(f"xpusetup.cli.{module}"), function))
             self._made[name] = typer.main.get_command(one)
         return self._made[name]
@@ -171,7 +173,7 @@ class Commands(Mapping[str, Any]):
         return len(self._names)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group whose commands are those of its table."""
 
     def __init__(self, **words: Any) -> None:
@@ -212,7 +214,7 @@ class Group(TyperGroup):
 
 app = typer.Typer(
     name="xpusetup",
-    cls=Group,
+    cls=CommandGroup,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # rich's panels cost as much again as all else of --help, and break words where it is narrow
@@ -220,7 +222,7 @@ app = typer.Typer(
 )
 app.callback()(start)
 for _name, (_panel, _help) in GROUPS.items():
-    _group = typer.Typer(cls=Group, no_args_is_help=True, help=_help, rich_markup_mode=None)
+    _group = typer.Typer(cls=CommandGroup, no_args_is_help=True, help=_help, rich_markup_mode=None)
     app.add_typer(_group, name=_name, rich_help_panel=_panel)
 
 

@@ -79,14 +79,14 @@ def emit(
     require_hashes: options.Hashes = False,
     image: ImageRequest,
     github: GithubRequest,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Write the steps of a build as files that need no xpusetup; several profiles, Pythons or targets: a matrix."""
     given = {**image.told(), **vars(github)}
     more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}
     one: dict[str, Any] = {"rev": tuple(rev or ()), "take": tuple(take or ()), "toolkit": toolkit, "into": into}
 
-    from xpusetup.commands.emit import Order, emit
+    from xpusetup.commands.emit import EmitOrder, emit
     from xpusetup.config.request import read_request
     from xpusetup.run.workspace import Where, check_stack
 
@@ -95,7 +95,7 @@ def emit(
     cells = product(*(values or [""] for values in matrix.values()))
     places = tuple(Where(root=out, profile=name, python=of, **one) for name, of, _ in cells)
     request = read_request(**more, arch=(arch or ["auto"])[0], require_hashes=require_hashes)
-    return emit(kind, Order(places=places, request=request, options={**given, **matrix}), out)
+    return emit(kind, EmitOrder(places=places, request=request, options={**given, **matrix}), out)
 
 
 @options.spread
@@ -111,7 +111,7 @@ def dockerfile(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     image: ImageRequest,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}

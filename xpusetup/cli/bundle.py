@@ -30,7 +30,7 @@ def cache_prune(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
     site: Annotated[bool, typer.Option("--site", help="From the store that the site file names.")] = False,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Remove fetched sources that no tree uses any more."""
     from xpusetup.commands.cache import prune

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.setup import Prepared
+    from xpusetup.commands.setup import SetupPlan
 
 
 # The bare command and setup: the shortest way on this machine, and what it takes of the system.
@@ -38,7 +38,7 @@ def setup(
     no_root: Annotated[bool, typer.Option("--no-root", help="What a user can install without root.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Write them as a script for root.", metavar="FILE")] = "",
     facts: Annotated[str, typer.Option("--facts", help="For a machine that doctor --save saw.", metavar="FILE")] = "",
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
     from xpusetup.base.errors import UsageError
@@ -52,7 +52,7 @@ def setup(
     return show_setup(prepared, out=out)
 
 
-def _apply(prepared: Prepared, told: options.Output, *, yes: bool) -> AnyResult:
+def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> AnyResult:
     from rich.markup import escape
 
     from xpusetup.base.errors import UsageError
@@ -160,7 +160,7 @@ def explain(
 
 
 @options.command("skill")
-def skill(*, context: typer.Context, told: options.Output) -> AnyResult:
+def skill(*, context: typer.Context, told: options.ResultOutput) -> AnyResult:
     """Print one page for agents: how to ask, which way to go, what not to do, all commands."""
     from xpusetup.commands.self import make_skill
 
@@ -168,7 +168,7 @@ def skill(*, context: typer.Context, told: options.Output) -> AnyResult:
 
 
 @options.command("self")
-def show_self(*, told: options.Output) -> AnyResult:
+def show_self(*, told: options.ResultOutput) -> AnyResult:
     """Say which xpusetup this is, how a newer one comes, and where builds, sources and settings lie."""
     from xpusetup.commands.self import describe
 

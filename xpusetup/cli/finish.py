@@ -130,7 +130,7 @@ def fit(formatter: Any) -> None:
         formatter.write_dl = partial(formatter.write_dl, col_max=BELOW)
 
 
-class Command(TyperCommand):
+class RememberingCommand(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
     def get_params(self, ctx: Any) -> list[Any]:

@@ -188,7 +188,7 @@ def command(name: str) -> Callable[[Callable[..., AnyResult]], Callable[..., Any
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Output:
+class ResultOutput:
     """How a command tells its result."""
 
     json: Json = False
@@ -213,7 +213,7 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class LongOutput(Output):
+class LongOutput(ResultOutput):
     """How a command tells its result that can say more."""
 
     verbose: Verbose = False

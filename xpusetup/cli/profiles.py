@@ -23,7 +23,7 @@ Name = Annotated[
 
 
 @options.command("profiles list")
-def profiles_list(*, told: options.Output) -> AnyResult:
+def profiles_list(*, told: options.ResultOutput) -> AnyResult:
     """List the profiles that ship with the program."""
     from xpusetup.commands.profiles import list_profiles
 
@@ -39,7 +39,7 @@ def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
 
 
 @options.command("profiles check")
-def profiles_check(*, name: Name, told: options.Output) -> AnyResult:
+def profiles_check(*, name: Name, told: options.ResultOutput) -> AnyResult:
     """Check a profile: every error of the file at once."""
     from xpusetup.commands.profiles import check_profile
 
@@ -50,7 +50,7 @@ def profiles_check(*, name: Name, told: options.Output) -> AnyResult:
 def profiles_trust(
     *,
     file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that one names.")],
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Let a file that is not yours alone run its steps, as it is now; changed, it has to be trusted anew."""
     from xpusetup.commands.profiles import trust_files
@@ -59,7 +59,7 @@ def profiles_trust(
 
 
 @options.command("profiles schema")
-def profiles_schema(*, told: options.Output) -> AnyResult:
+def profiles_schema(*, told: options.ResultOutput) -> AnyResult:
     """Print the JSON Schema of profile files, for editors."""
     from xpusetup.commands.profiles import make_schema
 
@@ -77,7 +77,7 @@ class ForDevice:
     rev: Annotated[str, typer.Option("--rev", help="Which of it: tag, branch or commit.", metavar="REF")] = ""
     version: Annotated[str, typer.Option("--version", help="The version that its wheel has.")] = ""
 
-    def write(self, name: str, base: str, path: Path, told: options.Output) -> AnyResult:
+    def write(self, name: str, base: str, path: Path, told: options.ResultOutput) -> AnyResult:
         """Write the profile of the device."""
         from xpusetup.commands.profiles import new_for_device
         from xpusetup.config.new_profile import NewProfileOptions
@@ -99,7 +99,7 @@ class ForRelease:
         str, typer.Option("--source", help="Read the release's files of this checkout.", metavar="CHECKOUT")
     ] = ""
 
-    def write(self, name: str, folder: str, find: Callable[[str], Path], told: options.Output) -> AnyResult:
+    def write(self, name: str, folder: str, find: Callable[[str], Path], told: options.ResultOutput) -> AnyResult:
         """Write the profile of the release; `find` gives the file for its name."""
         from xpusetup.commands.new_release import ReleaseOptions, new_release
         from xpusetup.config.new_release import parse_release
@@ -133,7 +133,7 @@ def profiles_new(
     of_release: ForRelease,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     out: options.Out = "",
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Write a new profile: a copy of one that ships, one for a device, or one of a release from upstream's files."""
     from xpusetup.commands.profiles import new_file, new_profile
@@ -156,7 +156,7 @@ def profiles_new(
 
 
 @options.command("profiles lock")
-def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.Output) -> AnyResult:
+def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.ResultOutput) -> AnyResult:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
     from xpusetup.commands.profiles import lock
     from xpusetup.ui.live import asking

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @options.command("run")
-def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Output) -> AnyResult:
+def run(*, context: typer.Context, where: options.BuiltWhere, told: options.ResultOutput) -> AnyResult:
     """Run a command in the built environment: xpusetup run -- python train.py.
 
     With --json what the command says goes to stderr, and stdout gets how it ended.
@@ -97,7 +97,7 @@ def report(
     where: options.BuiltWhere,
     out: options.Out = "",
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Write one HTML page that shows what the hours of a build went into."""
     from xpusetup.commands.report import report as make
@@ -115,7 +115,7 @@ def adopt(
     where: options.ActiveWhere,
     undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Make a project of uv or pip keep its torch, after showing what is written; --undo takes it back."""
     from xpusetup.commands import adopt as adopting
@@ -145,7 +145,7 @@ def remove(
     *,
     where: options.LockWhere,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    told: options.Output,
+    told: options.ResultOutput,
 ) -> AnyResult:
     """Remove a build, after saying what goes and what that frees; never what is not ours."""
     from xpusetup.commands import remove

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from xpusetup.adopt import pip, uv
-from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, keep_torch
+from xpusetup.adopt.keeping import FAMILY, InstalledVersion, Keep, Keeping, keep_torch
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import choose_python
@@ -54,7 +54,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adopted:
+class AdoptedProject:
     """What makes a project keep its torch. `kept` stays in its version, `never` must not come beside it.
 
     `beside`: companions of torch that are not there, in the version and from the index in which one may come.
@@ -86,7 +86,7 @@ class Saved:
 
 
 @dataclass(frozen=True)
-class Record:
+class AdoptRecord:
     """What was written, for the way back."""
 
     environment: str
@@ -100,8 +100,8 @@ class Adoption:
 
     folder: Path
     texts: dict[Path, str | None]
-    record: Record | None
-    data: Adopted
+    record: AdoptRecord | None
+    data: AdoptedProject
 
 
 def look(folder: str, where: Where) -> Adoption:
@@ -124,7 +124,7 @@ def look(folder: str, where: Where) -> Adoption:
         fix = f"name a project: {_line(where, Path('DIR'))}"
         raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix=fix)
     saved = [Saved(_name_in(place, path), _text(path, before), text) for path, text in texts.items()]
-    record, told = Record(str(environment), keeping, saved), f"{environment} ({by})"
+    record, told = AdoptRecord(str(environment), keeping, saved), f"{environment} ({by})"
     notes = [
         *_notes(keeping, own, environment),
         *_refusals(texts, keeping),
@@ -150,7 +150,7 @@ def look_back(folder: str) -> Adoption:
     return _adoption(place, texts, None, record.environment, notes, _undo(place))
 
 
-def apply(found: Adoption) -> Result[Adopted]:
+def apply(found: Adoption) -> Result[AdoptedProject]:
     """Write the files, the record first: what was begun can be taken back."""
     path = found.folder / RECORD
     changed = [file for file, text in found.texts.items() if _text(file, {}) != text]
@@ -166,7 +166,7 @@ def apply(found: Adoption) -> Result[Adopted]:
     if found.record is None:
         files.remove(path)
     data = asdict(found.data) | {"written": found.record is not None, "undone": found.record is None}
-    return Result("adopt", read_as(Adopted, data))
+    return Result("adopt", read_as(AdoptedProject, data))
 
 
 def _check_writable(path: Path) -> None:
@@ -177,16 +177,16 @@ def _check_writable(path: Path) -> None:
         raise NotReadyError(error.message, fix=fix) from None
 
 
-def show(found: Adoption) -> Result[Adopted]:
+def show(found: Adoption) -> Result[AdoptedProject]:
     """Say what would be done."""
     return Result("adopt", found.data)
 
 
 def _adoption(
-    place: Path, texts: dict[Path, str | None], record: Record | None, where: str, notes: list[str], line: str
+    place: Path, texts: dict[Path, str | None], record: AdoptRecord | None, where: str, notes: list[str], line: str
 ) -> Adoption:
     kept = record.keeping if record else Keeping((), ())
-    data = Adopted(
+    data = AdoptedProject(
         project=str(place),
         environment=where,
         kept=list(kept.keeps),
@@ -257,14 +257,14 @@ def _own_environment(place: Path) -> Path | None:
     return next((folder for folder in folders if interpreter_of(folder)), None)
 
 
-def _installed(prefix: Path) -> dict[str, Installed]:
+def _installed(prefix: Path) -> dict[str, InstalledVersion]:
     """Give what an environment has of torch's family, from the names of folders and direct_url.json."""
-    found: dict[str, Installed] = {}
+    found: dict[str, InstalledVersion] = {}
     for folder in (each for place in site_packages(prefix) for each in sorted(place.glob("*.dist-info"))):
         name, _, version = folder.name.removesuffix(".dist-info").partition("-")
         if canonicalize_name(name) in FAMILY:
             origin = files.read_text(folder / "direct_url.json") or ""
-            found.setdefault(canonicalize_name(name), Installed(version, origin))
+            found.setdefault(canonicalize_name(name), InstalledVersion(version, origin))
     return found
 
 
@@ -417,7 +417,7 @@ def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
     return found
 
 
-def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:
+def _left(path: Path, now: str, one: Saved, record: AdoptRecord) -> str | None:
     if path.name == PROJECT:
         old = (one.before or "").removeprefix(BOM)
         return _behind_bom(now, lambda rest: uv.leave_uv(rest, old, record.keeping))
@@ -428,12 +428,12 @@ def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:
     return _behind_bom(now, pip.leave_requirements)
 
 
-def _read_record(place: Path) -> Record | None:
+def _read_record(place: Path) -> AdoptRecord | None:
     text = files.read_text(place / RECORD)
     if text is None:
         return None
     try:
-        return read_as(Record, json.loads(text))
+        return read_as(AdoptRecord, json.loads(text))
     except ValueError:
         fix = f"take back by hand what git diff shows, then: rm {shlex.quote(str(place / RECORD))}"
         raise UsageError(f"{place / RECORD} cannot be read", fix=fix) from None

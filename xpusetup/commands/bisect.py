@@ -360,7 +360,7 @@ def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
     return choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), env)).rev
 
 
-def _search(bench: BisectRun, line: Line) -> search.Answer:
+def _search(bench: BisectRun, line: Line) -> search.SearchState:
     """Try commits until one is found."""
     graph = open_ancestry(line.address, bench.env)
     bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
@@ -461,7 +461,7 @@ def _pin(bench: BisectRun, item: Vendored, rev: str) -> str:
     return next((word for word in text.split() if COMMIT.fullmatch(word)), "")
 
 
-def _describe(bench: BisectRun, line: Line, answer: search.Answer) -> CommitSearch:
+def _describe(bench: BisectRun, line: Line, answer: search.SearchState) -> CommitSearch:
     graph = open_ancestry(line.address, bench.env)
     return CommitSearch(
         component=line.name,

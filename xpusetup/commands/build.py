@@ -37,7 +37,7 @@ from xpusetup.plan.install import (
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
 from xpusetup.run.prepare import (
-    Prepared,
+    PreparedPlan,
     find_ready,
     forget_damaged,
     forget_replaced,
@@ -46,8 +46,8 @@ from xpusetup.run.prepare import (
     write_prepared,
 )
 from xpusetup.run.root import clear_drafts, open_root
-from xpusetup.run.runner import Outcome, Run, run_plan
-from xpusetup.run.step_process import Watch, keep_samples
+from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
+from xpusetup.run.step_process import MemoryWatch, keep_samples
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
@@ -55,14 +55,14 @@ from xpusetup.system.environment import now, short_path, variables
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xpusetup.bundle.offline import AirGap, Attempt
+    from xpusetup.bundle.offline import AirGap, NetworkAttempt
     from xpusetup.run.time_left import Forecast
 
 
 # Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is left.
 
 
-def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Callable[[Event], None]:
+def with_forecast(observe: Callable[[Event], None], prepared: PreparedPlan) -> Callable[[Event], None]:
     """Add what is left to every event, from the first step that runs: a build that is done needs no forecast."""
     ended: list[Event] = []
     forecast: Forecast | None = None
@@ -172,7 +172,7 @@ def run_purpose(
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
-        load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
+        load = MemoryWatch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
         run = make_run(prepared, request, lock, {**tuned, **network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
@@ -195,7 +195,7 @@ def _settle(
     return workspace, find_ready(workspace, request) if request.only else request
 
 
-def _reached_out(prepared: Prepared, outcome: Outcome, gap: AirGap | None) -> list[Attempt]:
+def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None) -> list[NetworkAttempt]:
     if not outcome.ran:
         return []
     from xpusetup.bundle.offline import describe_attempts  # noqa: PLC0415 - a build that is done has reached for nothing
@@ -211,10 +211,10 @@ def render_options(options: BuildOptions) -> tuple[str, ...]:
 
 
 def make_run(
-    prepared: Prepared, request: Request, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]
-) -> Run:
+    prepared: PreparedPlan, request: Request, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]
+) -> PlanRun:
     """Give what a run of the plan works with; `tuned` are variables that no key sees."""
-    return Run(
+    return PlanRun(
         root=prepared.root,
         plan=prepared.plan,
         scripts=prepared.scripts,
@@ -228,7 +228,7 @@ def make_run(
     )
 
 
-def _device(workspace: Workspace, prepared: Prepared) -> str:
+def _device(workspace: Workspace, prepared: PreparedPlan) -> str:
     """Name the GPUs that are here and that the build is aimed at."""
     if prepared.facts is None:
         return workspace.device.title
@@ -250,7 +250,7 @@ def _watch(step: Step) -> Callable[[list[str]], str]:
     return watch_step(step)
 
 
-def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
+def plan_event(workspace: Workspace, prepared: PreparedPlan, tuned: dict[str, str]) -> Event:
     """Give the first event of a build: what is built, for which device, with what, and where."""
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if "MAX_JOBS" in tuned else ""
@@ -264,7 +264,7 @@ def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) 
     return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps), jobs=count)
 
 
-def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
+def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]:
     """Say once which members have no wheel, and which of the caller's variables could matter and reach no step.
 
     Also what happens to an environment that someone else made.
@@ -298,7 +298,7 @@ def progress(text: str) -> Event:
 
 
 def _make_result(
-    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request, options: BuildOptions
 ) -> Result[BuildResult]:
     purpose, tuned = prepared.purpose, render_options(options)
     told = describe_build(workspace, prepared, outcome, request, tuned)

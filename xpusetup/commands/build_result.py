@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT, Plan, Request, Wheel
+from xpusetup.base.model import ROOT, Plan, Request, RootWheel
 from xpusetup.commands.members import list_members, list_misfits, list_starts
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
@@ -16,7 +16,7 @@ from xpusetup.plan.install import BUILD, PUBLISHED
 from xpusetup.plan.steps import find_unverified
 from xpusetup.run.manifest import (
     DISK,
-    Origin,
+    RootOrigin,
     list_edited,
     list_wheels,
     read_document,
@@ -26,7 +26,7 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.prepare import Prepared, asking_words, whole_of
+from xpusetup.run.prepare import PreparedPlan, asking_words, whole_of
 from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Step
-    from xpusetup.bundle.offline import Attempt
+    from xpusetup.bundle.offline import NetworkAttempt
     from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
-    from xpusetup.run.runner import Outcome
+    from xpusetup.run.runner import RunOutcome
     from xpusetup.run.workspace import Workspace
     from xpusetup.system.process import Language
 
@@ -97,7 +97,7 @@ class BuildResult:
     ran: list[str]
     skipped: list[str]
     failed: str | None
-    wheels: list[Wheel]
+    wheels: list[RootWheel]
     editable: dict[str, str]
     target: NinjaTarget | None
     left: list[str]
@@ -116,7 +116,7 @@ class BuildResult:
     remote: dict[str, int]
     sent: dict[str, tuple[int, int]]
     failure: StepFailure | None = None
-    reached_out: list[Attempt] = field(default_factory=list)
+    reached_out: list[NetworkAttempt] = field(default_factory=list)
     misfits: list[InstalledMisfit] | None = None
     members: list[StackMember] = field(default_factory=list)
     starts: list[StartCommand] = field(default_factory=list)
@@ -155,7 +155,7 @@ DISK_FULL = "compile.disk_full"
 
 
 def describe_build(
-    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, tuned: Sequence[str]
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request, tuned: Sequence[str]
 ) -> BuildResult:
     """Give how a build ended, how far the whole profile is, what was proven of it, and the commands that lead on.
 
@@ -194,12 +194,12 @@ def describe_build(
     )
 
 
-def venv_of(prepared: Prepared) -> Path:
+def venv_of(prepared: PreparedPlan) -> Path:
     """Give the environment that a plan installs into."""
     return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 
-def _use(workspace: Workspace, prepared: Prepared) -> str:
+def _use(workspace: Workspace, prepared: PreparedPlan) -> str:
     """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
 
     It is in the words of the shell that this was called from. Environments of conda have no script.
@@ -227,7 +227,7 @@ def describe_proof(root: Root) -> ProofSummary:
     return ProofSummary(names[0] if names else seen.get("device", ""), len(seen.get("checks", [])))
 
 
-def describe_target(prepared: Prepared, request: Request) -> NinjaTarget | None:
+def describe_target(prepared: PreparedPlan, request: Request) -> NinjaTarget | None:
     """Give what ninja built of one target; None where whole wheels were asked for."""
     made = (path for step in prepared.plan.steps if step.id.endswith(".target") for path in step.makes)
     path = next(made, "").replace(ROOT, str(prepared.root.path))
@@ -235,7 +235,7 @@ def describe_target(prepared: Prepared, request: Request) -> NinjaTarget | None:
     return NinjaTarget(str(told.get("target", request.target)), list(told.get("files", []))) if told else None
 
 
-def describe_elsewhere(prepared: Prepared) -> OtherEnvironment:
+def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
     needs = kit.title if kit is not None and kit.at_run_time else ""
@@ -243,7 +243,7 @@ def describe_elsewhere(prepared: Prepared) -> OtherEnvironment:
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 
-def describe_failed(workspace: Workspace, prepared: Prepared, outcome: Outcome, go_on: str) -> StepFailure:
+def describe_failed(workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, go_on: str) -> StepFailure:
     """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`)."""
     from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
 
@@ -257,7 +257,7 @@ def describe_failed(workspace: Workspace, prepared: Prepared, outcome: Outcome, 
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
 
 
-def find_reached(steps: Sequence[Step], outcome: Outcome) -> list[int]:
+def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:
     """Give where a compile goes on: a fetch that counts begins anew, and what came to its last number failed later."""
     count, total = outcome.reached
     compiles = any("compiler" in step.needs for step in steps if step.id == outcome.failed)
@@ -270,7 +270,7 @@ def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[st
     return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
 
 
-def describe_full(workspace: Workspace, prepared: Prepared, causes: Sequence[Cause]) -> list[FullDisk]:
+def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence[Cause]) -> list[FullDisk]:
     """Give the file systems that are full after a failure; what the log tells of may be free again by now.
 
     `lacks` are the bytes that the build needs beyond what there was before it, null where that is not known.
@@ -290,7 +290,7 @@ def describe_full(workspace: Workspace, prepared: Prepared, causes: Sequence[Cau
     return [FullDisk(**asdict(room), says=str(room), lacks=lacks if room in own else None) for room in full]
 
 
-def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
+def _lacks(workspace: Workspace, prepared: PreparedPlan) -> int | None:
     """Give by how much the disk was too small before the build began, from what an earlier one took or the profile."""
     guess = int(workspace.profile.disk_gib * GIB) if workspace.profile.disk_gib is not None else None
     needed = read_history(prepared.root.path, workspace.profile.name).disk or guess
@@ -301,7 +301,7 @@ def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
     return needed - disk.used - disk.free
 
 
-def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Iterator[str]:
+def record_end(workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request) -> Iterator[str]:
     """Write the manifest, and what a whole build took. Gives what could not be written, where a failure is told."""
     profile, purpose = workspace.profile, prepared.purpose
     sources = [part for part in profile.components if part.kind == "source"]
@@ -310,7 +310,7 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
     fetched = [part.name for part in sources if part.name not in known and not part.loosen]
     src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
     edited = list_edited(prepared.root, src, fetched, outcome.ran)
-    origin = Origin(
+    origin = RootOrigin(
         target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request, edited=edited
     )
     for name in edited:
@@ -326,7 +326,7 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
         yield error.message
 
 
-def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:
+def record_disk(prepared: PreparedPlan, ran: Sequence[str]) -> None:
     """Write down what a finished root takes on the disk, so that the next plan of its profile can say it.
 
     Nothing is measured when all that ran is a verification: on a file system of a cluster that takes a while.

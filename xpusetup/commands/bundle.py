@@ -36,9 +36,9 @@ from xpusetup.emit.script import render_script
 from xpusetup.plan.install import INSTALL, SOURCES, Purpose
 from xpusetup.recommend.machine import known
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.prepare import Prepared, asking_words, forget_damaged, preview, write_prepared
+from xpusetup.run.prepare import PreparedPlan, asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
-from xpusetup.run.runner import Run, run_plan
+from xpusetup.run.runner import PlanRun, run_plan
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
@@ -48,9 +48,9 @@ from xpusetup.system.program import describe_program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from xpusetup.bundle.contents import Bundle, Repository
+    from xpusetup.bundle.contents import Bundle, BundleRepository
     from xpusetup.config.profile import SourceComponent
-    from xpusetup.machine.platforms import Installer
+    from xpusetup.machine.platforms import ToolkitInstaller
 
 
 # bundle create: all that a build would fetch, in one file.
@@ -194,7 +194,7 @@ def _refuse_place(file: Path, name: str, root: Path) -> None:
             raise UsageError(f"{name} is there, and is no bundle", fix="name another file, or remove it") from error
 
 
-def _choose_installer(workspace: Workspace, request: Request) -> Installer:
+def _choose_installer(workspace: Workspace, request: Request) -> ToolkitInstaller:
     wanted = workspace.profile.toolkit
     if request.require_hashes:
         raise UsageError("Intel publishes no hash of oneAPI's offline installer", fix="leave --installer out")
@@ -208,7 +208,7 @@ def _choose_installer(workspace: Workspace, request: Request) -> Installer:
     return installer
 
 
-def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared:
+def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan:
     """Make the plan that gathers. The machine need not be one that can build: it has no toolkit, perhaps."""
     seen = preview(workspace, request, purpose)
     program = describe_program(seen.root / "bundle")
@@ -222,17 +222,17 @@ def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> Prepar
     return prepared
 
 
-def _forget(prepared: Prepared) -> None:
+def _forget(prepared: PreparedPlan) -> None:
     for name in GATHERING:
         files.remove(prepared.root / f"stamps/{name}")
 
 
-def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateOptions) -> None:
+def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: CreateOptions) -> None:
     """Run the steps. Raises WorkFailedError with the cause that a step's log tells."""
     text = f"a bundle of {workspace.profile.name} · {short_path(str(prepared.root.path))}"
     options.observe(Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps)))
     outcome = run_plan(
-        Run(
+        PlanRun(
             root=prepared.root,
             plan=prepared.plan,
             scripts=prepared.scripts,
@@ -322,12 +322,12 @@ def _missing_sources(bundle: Bundle, folder: Path) -> Iterator[str]:
             yield from _missing_tree(known, folder, address, pinned)
 
 
-def _ref(repository: Repository | None, name: str) -> str:
+def _ref(repository: BundleRepository | None, name: str) -> str:
     return repository.refs.get(name, "") if repository else ""
 
 
 def _vendored(
-    part: SourceComponent, top: Path | None, rev: str, known: dict[str, Repository]
+    part: SourceComponent, top: Path | None, rev: str, known: dict[str, BundleRepository]
 ) -> Iterator[tuple[str, str]]:
     """Give address and commit of what lies in a tree besides; the tree's own file rules, as it does when fetching."""
     for item in part.vendored:
@@ -340,7 +340,7 @@ def _vendored(
 
 
 def _missing_tree(
-    known: dict[str, Repository], folder: Path, address: str, rev: str, sparse: Sequence[str] = ()
+    known: dict[str, BundleRepository], folder: Path, address: str, rev: str, sparse: Sequence[str] = ()
 ) -> Iterator[str]:
     repository = known.get(address)
     if repository is None or rev not in repository.commits:

@@ -47,7 +47,7 @@ FOLDERS = {
 
 
 @dataclass(frozen=True)
-class Repository:
+class CachedRepository:
     """Objects of one address. `used`: a tree still has hard links to them, so that removing it frees nothing."""
 
     name: str
@@ -74,19 +74,19 @@ class KeptFolder:
     bytes: int | None
 
 
-def list_repositories(store: Path) -> list[Repository]:
+def list_repositories(store: Path) -> list[CachedRepository]:
     """List what the git store holds, the largest first."""
     found = [_look(path) for path in store.glob("*.git") if path.is_dir()] if store.is_dir() else []
     return sorted(found, key=lambda one: -one.bytes)
 
 
-def _look(path: Path) -> Repository:
+def _look(path: Path) -> CachedRepository:
     files = []
     for file in (path / "objects/pack").glob("pack-*.pack"):
         with suppress(FileNotFoundError):  # a prune is at work
             files.append(file.stat())
     size = sum(file.st_size for file in files)
-    return Repository(HASH.sub("", path.name), str(path), size, used=any(file.st_nlink > 1 for file in files))
+    return CachedRepository(HASH.sub("", path.name), str(path), size, used=any(file.st_nlink > 1 for file in files))
 
 
 def remove_repository(path: Path) -> bool:
@@ -147,11 +147,11 @@ def measure(*places: Path) -> int | None:
 
 
 @dataclass(frozen=True)
-class Store:
+class CachedStore:
     """A git store: its folder, what it holds, and what that takes in bytes."""
 
     store: str
-    repositories: list[Repository]
+    repositories: list[CachedRepository]
     bytes: int
 
 
@@ -163,8 +163,8 @@ class CacheSize:
     """
 
     store: str
-    site: Store | None
-    repositories: list[Repository]
+    site: CachedStore | None
+    repositories: list[CachedRepository]
     bytes: int
     freed: int
     roots: list[RootSize]
@@ -176,8 +176,8 @@ class PrunedCache:
     """What was removed from a git store, what could not be, and the bytes that this freed."""
 
     store: str
-    removed: list[Repository]
-    busy: list[Repository]
+    removed: list[CachedRepository]
+    busy: list[CachedRepository]
     freed: int
 
 
@@ -203,9 +203,9 @@ def _site_store(settings: Settings) -> Path | None:
     return from_home(named) if named and named != OFF else None
 
 
-def _look_at_store(store: Path) -> Store:
+def _look_at_store(store: Path) -> CachedStore:
     repositories = list_repositories(store)
-    return Store(str(store), repositories, sum(one.bytes for one in repositories))
+    return CachedStore(str(store), repositories, sum(one.bytes for one in repositories))
 
 
 def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
@@ -223,5 +223,5 @@ def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
     return Result("cache prune", PrunedCache(str(store), done, busy, _freed(done)))
 
 
-def _freed(removed: list[Repository]) -> int:
+def _freed(removed: list[CachedRepository]) -> int:
     return sum(one.bytes for one in removed if not one.used)

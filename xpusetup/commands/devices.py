@@ -75,7 +75,7 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
     return Result("status diff", found)
 
 
-def _read_proof(name: str) -> outcomes.Proof:
+def _read_proof(name: str) -> outcomes.VerificationRecord:
     text = files.read_input(from_home(name))
     if text is None:
         fix = "save a result: xpusetup verify --json > FILE"
@@ -83,7 +83,7 @@ def _read_proof(name: str) -> outcomes.Proof:
     return outcomes.parse_proof(text, name)
 
 
-def _here(where: Where) -> outcomes.Proof:
+def _here(where: Where) -> outcomes.VerificationRecord:
     workspace = open_built(where, failing=True)
     root = find_built(workspace).root
     proof = outcomes.make_proof(read_manifest(root))
@@ -133,7 +133,7 @@ def _write_page(path: Path, markdown: str, name: str) -> None:
     files.write_text(path, outcomes.place_in(text, markdown, name), theirs=True)
 
 
-def _read_proofs(path: Path) -> Iterator[outcomes.Proof]:
+def _read_proofs(path: Path) -> Iterator[outcomes.VerificationRecord]:
     if not path.is_dir():
         text = files.read_input(path)
         if text is None:
@@ -150,7 +150,7 @@ def _read_proofs(path: Path) -> Iterator[outcomes.Proof]:
     yield from found
 
 
-def _in_root(root: Path) -> outcomes.Proof | None:
+def _in_root(root: Path) -> outcomes.VerificationRecord | None:
     for name in IN_A_ROOT:
         if (text := files.read_text(root / name)) is not None:
             with suppress(UsageError):  # a manifest of a build that was not verified yet

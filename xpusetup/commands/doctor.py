@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Finding, Level
     from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
-    from xpusetup.doctor.differences import Difference
+    from xpusetup.doctor.differences import MachineDifference
     from xpusetup.doctor.question import CheckText
     from xpusetup.machine.known_bad import KnownBad
     from xpusetup.recommend.answer import Way
@@ -83,7 +83,7 @@ class CheckList:
 
 
 @dataclass(frozen=True)
-class Fix:
+class FindingFix:
     """What mends a finding, in words and as whole commands for the distribution at hand."""
 
     say: str
@@ -100,7 +100,7 @@ class DoctorFinding:
     title: str
     seen: str
     why: str
-    fix: Fix
+    fix: FindingFix
     source: str
     caused_by: str
 
@@ -131,7 +131,7 @@ class Comparison:
 
     profile: str
     machines: list[str]
-    differs: list[Difference]
+    differs: list[MachineDifference]
     root_causes: list[str]
     causes: dict[str, list[str]]
 
@@ -152,7 +152,7 @@ def list_checks() -> Result[CheckList]:
 
 
 @dataclass(frozen=True)
-class Look:
+class MachineLook:
     """What is judged: facts of this machine, of a file or of a post, for a profile; and what was asked."""
 
     workspace: Workspace
@@ -161,7 +161,7 @@ class Look:
     paste: Paste | None
 
 
-def look_at_machine(where: Where, asked: DoctorOptions) -> Look:
+def look_at_machine(where: Where, asked: DoctorOptions) -> MachineLook:
     """Read or probe what is to be judged. Raises UsageError for options that do not fit together."""
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {asked.goal!r}", fix="use one of: build, run")
@@ -173,7 +173,7 @@ def look_at_machine(where: Where, asked: DoctorOptions) -> Look:
     read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
     check_targets(workspace.profile, (), workspace.settings, target_table())
-    return Look(workspace, read or _probe(workspace, asked), asked, paste)
+    return MachineLook(workspace, read or _probe(workspace, asked), asked, paste)
 
 
 def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Comparison | UpstreamReport]:
@@ -189,7 +189,7 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     return Result("doctor", *judge_machine(look))
 
 
-def judge_machine(look: Look) -> tuple[Diagnosis, int]:
+def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     """Say what the checks find, and the exit code that follows."""
     workspace, facts, asked, paste = look.workspace, look.facts, look.asked, look.paste
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
@@ -377,7 +377,7 @@ def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[F
 
 
 def _describe(finding: Finding, families: tuple[str, ...]) -> DoctorFinding:
-    fix = Fix(finding.fix.say, list(finding.fix.commands_for(families)))
+    fix = FindingFix(finding.fix.say, list(finding.fix.commands_for(families)))
     return DoctorFinding(**{**fields_of(finding), "fix": fix})
 
 

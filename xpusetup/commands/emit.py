@@ -17,10 +17,10 @@ from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
 from xpusetup.config.shipped import is_path, load_profile
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
-from xpusetup.emit.image import Image, make_image, notes_of
+from xpusetup.emit.image import DecidedImage, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, image_table, parse_package_pins
-from xpusetup.emit.matrix import Cell, Place, choose_python, make_places, say_toolkit, say_toolkits
+from xpusetup.emit.matrix import Cell, MatrixPlace, choose_python, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
@@ -99,7 +99,7 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     return Cells(cells=tuple(cells), files=texts, notes=told, words=tuple(dict.fromkeys(each.word for each in spaces)))
 
 
-def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
+def _open(where: Where, axes: Axes) -> dict[MatrixPlace, Workspace]:
     if axes.source not in SOURCES:
         raise UsageError(f"--from cannot be {axes.source!r}", fix=f"use one of: {', '.join(SOURCES)}")
     if where.into:
@@ -110,7 +110,7 @@ def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
         if VERSION.fullmatch(text) is None:
             fix = "as in: --python 3.12 (a path says nothing elsewhere)"
             raise UsageError(f"--python {text!r} is no version", fix=fix)
-    spaces: dict[Place, Workspace] = {}
+    spaces: dict[MatrixPlace, Workspace] = {}
     for place in make_places(named, list(axes.pythons), axes.archs, target_table()):
         own = replace(where, profile=place.word, root=f"{where.root}/{axes.folder}{place.name}", python="")
         spaces[place] = ensure_locked(open_workspace(own))
@@ -131,7 +131,7 @@ def _around(profile: Profile, plan: Plan) -> dict[str, str]:
 # emit slurm, module and github: what drives the builds of a matrix elsewhere.
 
 
-def emit_slurm(order: Order) -> Form:
+def emit_slurm(order: EmitOrder) -> Form:
     """Give the jobs of a cluster, and a folder for each build of the matrix."""
     from xpusetup.emit.slurm import render_slurm  # noqa: PLC0415 - one form is asked for
 
@@ -140,7 +140,7 @@ def emit_slurm(order: Order) -> Form:
     return Form(files=files, start=f"bash {FOLDER}/fetch.sh", notes=made.notes)
 
 
-def emit_module(order: Order) -> Form:
+def emit_module(order: EmitOrder) -> Form:
     """Give modulefiles, and a folder for each build of the matrix."""
     from xpusetup.emit.lmod import FOLDER as SOFTWARE  # noqa: PLC0415 - one form is asked for
     from xpusetup.emit.lmod import render_modules  # noqa: PLC0415 - same
@@ -151,7 +151,7 @@ def emit_module(order: Order) -> Form:
     return Form(files=files, start=start, notes=made.notes)
 
 
-def emit_github(order: Order) -> Form:
+def emit_github(order: EmitOrder) -> Form:
     """Give a workflow, and a folder for each build of the matrix.
 
     Raises UsageError where what compiles would run on a machine that GitHub hosts, because nobody named another, and
@@ -193,7 +193,7 @@ def _check_words(options: Mapping[str, str]) -> None:
         raise UsageError(f"--extension {options['extension']!r} is no module", fix=fix)
 
 
-def _again(order: Order, options: Mapping[str, str], profiles: tuple[str, ...]) -> tuple[str, ...]:
+def _again(order: EmitOrder, options: Mapping[str, str], profiles: tuple[str, ...]) -> tuple[str, ...]:
     """Give the command that writes the same form anew in the folder that was written, whoever calls it there."""
     folder = Path(order.places[0].root).absolute()
     paths = (Path(word).absolute() if is_path(word) else None for word in profiles)
@@ -211,7 +211,7 @@ def _again(order: Order, options: Mapping[str, str], profiles: tuple[str, ...]) 
     return ("xpusetup", "emit", "github", *words, *revs, *render_request(order.request), "--out", ".")
 
 
-def _cells(order: Order, source: str, *, folder: str = "", portable: bool = True) -> Cells:
+def _cells(order: EmitOrder, source: str, *, folder: str = "", portable: bool = True) -> Cells:
     options = order.options
     axes = Axes(
         profiles=tuple(options.get("profiles", ())),
@@ -247,7 +247,7 @@ COMPILING = ("rev", "take", "toolkit", "set", "only", "until")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class EmitOrder:
     """What was asked of a form: for which profiles and places (several make a matrix), and what its options say."""
 
     places: tuple[Where, ...]
@@ -279,12 +279,12 @@ class Kind:
     from unless --from says so.
     """
 
-    make: Callable[[Order], Form]
+    make: Callable[[EmitOrder], Form]
     options: frozenset[str] = frozenset()
     origin: str = "source"
 
 
-def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
+def check_options(name: str, kinds: Mapping[str, Kind], order: EmitOrder) -> None:
     """Raise UsageError for what a form does not know: no option is passed over in silence."""
     place, request, kind = order.places[0], order.request, kinds[name]
     given = {
@@ -321,7 +321,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 """The words that an option takes, by its name."""
 
 
-def emit_dockerfile(order: Order) -> Form:
+def emit_dockerfile(order: EmitOrder) -> Form:
     """Give a Dockerfile with all that it copies."""
     image = decide_image(order)
     engine = " ".join(ENGINES[image.order.dialect])
@@ -329,7 +329,7 @@ def emit_dockerfile(order: Order) -> Form:
     return Form(files=texts, start=f"{engine} -t {image.profile.name} {FOLDER}", notes=notes_of(image))
 
 
-def emit_apptainer(order: Order) -> Form:
+def emit_apptainer(order: EmitOrder) -> Form:
     """Give an Apptainer definition with all that it copies."""
     image = decide_image(order)
     texts = {**_around(image.profile, image.plan), **render_apptainer(image)}
@@ -337,7 +337,7 @@ def emit_apptainer(order: Order) -> Form:
     return Form(files=texts, start=start, notes=notes_of(image))
 
 
-def decide_image(order: Order) -> Image:
+def decide_image(order: EmitOrder) -> DecidedImage:
     """Decide what image is meant. Raises UsageError for one that cannot be."""
     if order.request.only or order.request.until:
         raise UsageError("an image holds the whole of a profile", fix="leave --only and --until out")
@@ -350,7 +350,7 @@ def decide_image(order: Order) -> Image:
     return replace(image, said=workspace.take_notes)
 
 
-def make_image_order(order: Order) -> ImageOrder:
+def make_image_order(order: EmitOrder) -> ImageOrder:
     """Read the options of an image. Raises UsageError for a word that means nothing."""
     told = {name: value for name, value in order.options.items() if value}
     for name, words in CHOICES.items():
@@ -381,7 +381,7 @@ class Emitted:
     notes: list[str]
 
 
-def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
+def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     """Write a form into a folder."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
@@ -426,7 +426,7 @@ def _guesses(texts: Mapping[str, str]) -> Iterator[str]:
                 yield f"{part['distribution']} {part['version']} is {part['reason']}"
 
 
-def emit_shell(order: Order) -> Form:
+def emit_shell(order: EmitOrder) -> Form:
     """Give the step scripts and build.sh. The folder is a root: it builds as it lies."""
     asked = order.only_place.python if VERSION.fullmatch(order.only_place.python) else ""
     place = replace(order.only_place, python="") if asked else order.only_place  # it need not be here

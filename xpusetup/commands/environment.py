@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NoReturn
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import Built, find_built, identify
+from xpusetup.commands.status import BuiltRoot, find_built, identify
 from xpusetup.config.settings import make_network
 from xpusetup.machine.probe_devices import active_python, find_python
-from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
+from xpusetup.machine.probe_tools import ActivationChange, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
 from xpusetup.run.guard import GUARDED
@@ -90,7 +90,7 @@ def choose_python(where: Where) -> ChosenPython:
     return ChosenPython(*active_python())
 
 
-def _change(built: Built, *, build: bool) -> Change:
+def _change(built: BuiltRoot, *, build: bool) -> ActivationChange:
     venv, kit = built.venv, built.target.toolkit and built.target.toolkit.below(str(built.root))
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
@@ -100,26 +100,26 @@ def _change(built: Built, *, build: bool) -> Change:
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
     wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
-    return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+    return ActivationChange(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
 
 
-def _of_device(target: Target, *, build: bool) -> Change:
+def _of_device(target: Target, *, build: bool) -> ActivationChange:
     """Give what the device's libraries need where they run, in its usual mode."""
     if build:
-        return Change({}, ())
+        return ActivationChange({}, ())
     change = capture_scripts(target.scripts)
     usual = (pair for mode in target.modes[:1] for pair in mode.variables)
-    return Change({**change.sets, **dict(parse_variables((*target.variables, *usual)))}, change.unsets)
+    return ActivationChange({**change.sets, **dict(parse_variables((*target.variables, *usual)))}, change.unsets)
 
 
-def _guarded(built: Built) -> dict[str, str]:
+def _guarded(built: BuiltRoot) -> dict[str, str]:
     """Give uv the constraints of the environment: it reads no pip.conf."""
     ours = built.place(constraints_file(built.layout))
     told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
     return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
 
 
-def run_environment(built: Built) -> dict[str, str]:
+def run_environment(built: BuiltRoot) -> dict[str, str]:
     """Give the variables that a command in the built environment sees."""
     change = _change(built, build=False)
     kept = {name: value for name, value in variables().items() if name not in change.unsets}

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Step
     from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature
-    from xpusetup.explain.news import Known
+    from xpusetup.explain.news import GoodTemplates
     from xpusetup.machine.companions import TorchThere
 
 
@@ -141,7 +141,7 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **compared, **fields_of(told)))
 
 
-def explain_log(log: str, known: Known | None = None) -> tuple[ExplainedLog, Lines]:
+def explain_log(log: str, known: GoodTemplates | None = None) -> tuple[ExplainedLog, Lines]:
     """Give what a log says, with advice for this machine and this build, and what was kept of its lines."""
     chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
     found = explain_chunks(chunks, known_signatures(), known)

@@ -18,7 +18,7 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
-from xpusetup.machine.fit import FittedWheel, FitTorch, Target, judge_fit
+from xpusetup.machine.fit import FitTarget, FittedWheel, FitTorch, judge_fit
 from xpusetup.machine.fit_read import Inspection, in_words
 from xpusetup.machine.probe import probe
 from xpusetup.machine.probe_devices import active_python
@@ -52,7 +52,7 @@ class FitResult:
 
 
 @dataclass(frozen=True)
-class Place:
+class TorchPlace:
     """Where a torch is: the helper's words for it, the place for people, the Python it is for (empty: not known)."""
 
     words: tuple[str, ...]
@@ -73,7 +73,7 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
     if not found.torch.libraries and "--no-torch" not in place.words:
         raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
-    target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
+    target = FitTarget(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
     judged = [judge_fit(in_words(one, found.plain), target) for one in found.wheels]
     if "--no-torch" in place.words:
         get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
@@ -92,7 +92,7 @@ def _gpus() -> dict[str, list[str]]:
 # Where the torch is.
 
 
-def _find_environment(where: Where) -> Place:
+def _find_environment(where: Where) -> TorchPlace:
     chosen = choose_python(where)
     if not chosen.python:
         fix = "name the torch: --into ENV, --profile NAME, or --torch FILE"
@@ -100,20 +100,20 @@ def _find_environment(where: Where) -> Place:
     return _environment(Path(chosen.python).parent.parent, chosen.by)
 
 
-def _environment(prefix: Path, by: str) -> Place:
+def _environment(prefix: Path, by: str) -> TorchPlace:
     places = list(site_packages(prefix))
     found = re.search(r"python(3\.\d+t?)/", f"{places[0]}/") if places else None
     words = ("--prefix", str(prefix), *(word for each in places for word in ("--place", str(each))))
-    return Place(words, f"{prefix} ({by})", found[1] if found else "")
+    return TorchPlace(words, f"{prefix} ({by})", found[1] if found else "")
 
 
-def _find_torch(name: str) -> Place:
+def _find_torch(name: str) -> TorchPlace:
     """Find what --torch names: a wheel, a folder with torch's libraries, or a version that is here."""
     path = from_home(name)
     if path.is_dir():
         return _folder(path)
     if path.is_file():
-        return Place(("--torch-wheel", str(path)), str(path), _python_of(path))
+        return TorchPlace(("--torch-wheel", str(path)), str(path), _python_of(path))
     try:
         wanted = Version(name)
     except InvalidVersion:
@@ -124,16 +124,16 @@ def _find_torch(name: str) -> Place:
         version = read_version(list(site_packages(prefix)))
         if version and wanted in (Version(version), Version(Version(version).public)):
             return place
-    return Place(("--no-torch",), "nowhere here", version=name)
+    return TorchPlace(("--no-torch",), "nowhere here", version=name)
 
 
-def _folder(path: Path) -> Place:
+def _folder(path: Path) -> TorchPlace:
     inside = [path / below for below in ("", "torch/lib", "lib") if (path / below / "libtorch_cpu.so").is_file()]
     if not inside:
         raise UsageError(f"{path} holds no libtorch_cpu.so", fix="name the folder torch/lib of an installed torch")
     modules = [each.name for each in inside[0].parent.glob("_C.*.so")]
     found = re.search(r"_C\.cpython-3(\d+t?)-", modules[0]) if modules else None
-    return Place(("--torch-folder", str(inside[0])), str(inside[0]), f"3.{found[1]}" if found else "")
+    return TorchPlace(("--torch-folder", str(inside[0])), str(inside[0]), f"3.{found[1]}" if found else "")
 
 
 def _python_of(wheel: Path) -> str:
@@ -171,7 +171,7 @@ def _tags(python: str) -> frozenset[Tag] | None:
 # What the helper says.
 
 
-def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
+def _inspect(paths: Sequence[Path], place: TorchPlace) -> Inspection:
     sysroot = Sysroot.from_environment()
     words = (*(map(str, paths)), *place.words, *(("--sysroot", sysroot.text) if sysroot.text else ()))
     output = run_process((sys.executable, "-B", str(files.package_file(HELPER)), *words), seconds=TIMEOUT_S)

@@ -22,7 +22,7 @@ from xpusetup.system.environment import now
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.base.model import BuildState, Wheel
+    from xpusetup.base.model import BuildState, RootWheel
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _state(build: Build, damaged: dict[str, str]) -> BuildState:
     return "damaged" if damaged else "done" if build.whole else "half"
 
 
-def _made(build: Build) -> tuple[str, list[Wheel]]:
+def _made(build: Build) -> tuple[str, list[RootWheel]]:
     """Give the release of torch and the wheels; neither of a lock that another version of this program wrote."""
     try:
         profile = read_profile(build.lock["profile"])

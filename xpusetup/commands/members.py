@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from xpusetup.config.member import Judged, Membership
+    from xpusetup.config.member import JudgedCandidate, Membership
     from xpusetup.config.profile import Component, Profile
     from xpusetup.run.root import Root
 
@@ -85,7 +85,7 @@ def _make(part: Component, about: Membership, root: Root | None) -> StackMember:
     )
 
 
-def _candidate(each: Judged, kind: str, about: Membership) -> MemberCandidate:
+def _candidate(each: JudgedCandidate, kind: str, about: Membership) -> MemberCandidate:
     """Give a candidate; where --take asks for another one than was chosen, that one is taken."""
     chosen = next(one.how for one in about.candidates if one.answer == "taken")
     answer, why = each.answer, each.why

@@ -82,7 +82,7 @@ class ReleaseOptions:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class UpstreamReading:
     """What was read of upstream's trees: the point release, files by path, readings beside them, and what failed."""
 
     version: str
@@ -152,7 +152,7 @@ def readings_of(wheels: Sequence[IndexWheel], version: str) -> Iterator[Reading]
 # Upstream's trees: a folder of files, a checkout, or the server.
 
 
-def _read_folder(asked: ReleaseOptions, release: str, version: str) -> Gathered:
+def _read_folder(asked: ReleaseOptions, release: str, version: str) -> UpstreamReading:
     """Read the files that lie in a folder. Raises UsageError where the one is missing without which there is no XPU."""
     folder = from_home(asked.folder)
     if not folder.is_dir():
@@ -163,7 +163,7 @@ def _read_folder(asked: ReleaseOptions, release: str, version: str) -> Gathered:
     check_tree(release, texts, str(folder), _get(folder, NEEDED, tag))
     notes = [] if version else [f"{folder} does not say which tag it is of: {tag} is taken"]
     notes += [f"{path} is not there: {_get(folder, path, tag)}" for path in places_lacking(texts)]
-    return Gathered(version or f"{release}.0", f"{tag} in {folder}", texts, (), tuple(notes))
+    return UpstreamReading(version or f"{release}.0", f"{tag} in {folder}", texts, (), tuple(notes))
 
 
 def _get(folder: Path, path: str, tag: str) -> str:
@@ -179,7 +179,7 @@ def _clone(tag: str) -> str:
     return f"git clone --depth 1 --branch {tag} https://github.com/pytorch/pytorch, then: --source pytorch"
 
 
-def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: str, say: Say) -> Gathered:
+def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: str, say: Say) -> UpstreamReading:
     """Read the files of a tag of a checkout or of the server, with those of torch-xpu-ops that it names."""
     torch = _source(base, "torch")
     checkout = from_home(asked.source)
@@ -202,7 +202,7 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     ops, notes = _read_ops(repo, base, texts[NEEDED] or "", env, say)
     named, more = _read_onednn(base, texts, env, say)
     where = f"{tag} ({found.rev[:9]})"
-    return Gathered(tag.removeprefix("v"), where, {**texts, **ops}, (rev, *named), (*notes, *more))
+    return UpstreamReading(tag.removeprefix("v"), where, {**texts, **ops}, (rev, *named), (*notes, *more))
 
 
 def _source(base: Profile, name: str) -> SourceComponent:

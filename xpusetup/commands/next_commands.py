@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from xpusetup.base.errors import XpuError
-    from xpusetup.commands.adopt import Adopted
+    from xpusetup.commands.adopt import AdoptedProject
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.devices import DeviceList
@@ -218,7 +218,7 @@ def _remove(data: Removed) -> Lines:
     return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
 
 
-def _adopted(data: Adopted) -> Lines:
+def _adopted(data: AdoptedProject) -> Lines:
     if data.written or data.undone:
         return (("take it back", data.undo, "the files are as they were then"),) if data.written else ()
     return (("write it", data.apply, f"{len(data.changes)} files change"),) if data.changes else ()
@@ -253,7 +253,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "LockedProfile": lambda data: [("build it", data.follows, "its revisions are pinned")],
     "Emitted": lambda data: [("start it", data.start, f"{len(data.files)} files are written")],
     "Removed": _remove,
-    "Adopted": _adopted,
+    "AdoptedProject": _adopted,
     "RebuildResult": _rebuilt,
     "SuiteList": lambda data: [("run the first", data.follows, "it installs what the suite needs")],
 }

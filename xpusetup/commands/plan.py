@@ -17,7 +17,7 @@ from xpusetup.machine.tables import target_costs
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.compiler_caches import find_closed
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import Prepared, find_done, find_ready, keep_trees, preview
+from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
 from xpusetup.run.time_left import Estimate, make_estimate
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
 from xpusetup.system.environment import variable, variables, which
@@ -219,7 +219,7 @@ def _origins(workspace: Workspace, where: Where, request: Request, target: Targe
     return {**found, "arch": "the GPUs here"} if aimed else found
 
 
-def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
+def _estimate(workspace: Workspace, seen: PreparedPlan) -> Estimate:
     """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
     profile = workspace.profile
     todo = {status.id for status in seen.statuses() if status.state != "done"}
@@ -230,7 +230,7 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
     return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
 
 
-def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
+def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:
     """Say how less is built, or could be, from what is on PATH here."""
     todo = {status.id for status in seen.statuses() if status.state != "done"}
     compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)

@@ -24,11 +24,11 @@ from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
 from xpusetup.config.load import parse_profile, read_patches
-from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.lock import SHOWN, CommitFiles, Lock, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import (
     VERSION_FILES,
+    ExtensionSource,
     NewProfileOptions,
-    Source,
     extension_of,
     make_device_profile,
     render_profile,
@@ -298,7 +298,7 @@ def new_for_device(
     )
 
 
-def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Source:
+def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> ExtensionSource:
     """Pin the commit that was asked for, else the one that the device file names, else the newest."""
     known = device.source_
     repo = repo_of(device, asked, file)
@@ -312,7 +312,7 @@ def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Sour
     prefix = "" if directory == "." else f"{directory}/"
     read = read_files(repo, found, [prefix + each for each in VERSION_FILES], env) if not asked.version else {}
     texts = {path.removeprefix(prefix): text for path, text in read.items()}
-    return Source(
+    return ExtensionSource(
         repo=repo,
         found=found,
         version=version_in(texts, known, asked),
@@ -358,7 +358,7 @@ def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
     profile = workspace.base
     check_names(profile, revs)
     sources = {part.name: part for part in profile.components if part.kind == "source"}
-    trees: dict[str, Tree] = {}
+    trees: dict[str, CommitFiles] = {}
     pins: dict[str, str] = {}
     for name in sorted(sources, key=lambda each: each != "torch"):
         ref = revs.get(name) or pins.get(name) or ("" if sources[name].rev else sources[name].ref)
@@ -369,7 +369,7 @@ def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
     return make_lock(profile, trees, today())
 
 
-def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tree:
+def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> CommitFiles:
     say(f"asking {part.repo} for {ref}")
     env = make_network(workspace.settings.network, variables())
     names = names_to_ask(ref)
@@ -379,7 +379,7 @@ def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tr
     for name, (repo, tag) in names_cloned(part, held).items():
         say(f"asking {repo} for {tag}")
         named[name] = choose(tag, repo, list_refs(repo, names_to_ask(tag), env)).rev
-    return Tree(found, ref, held, named)
+    return CommitFiles(found, ref, held, named)
 
 
 def lock(where: Where, out: str, say: Say) -> Result[LockedProfile]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Event, Layout, Request, Wheel
+from xpusetup.base.model import Event, Layout, Request, RootWheel
 from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.build_result import describe_failed
@@ -19,11 +19,11 @@ from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheels, count_members
-from xpusetup.rebuild.io import Elsewhere, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
+from xpusetup.rebuild.io import OtherConditions, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document, read_manifest
-from xpusetup.run.prepare import Prepared, parse_target, write_prepared
+from xpusetup.run.prepare import PreparedPlan, parse_target, write_prepared
 from xpusetup.run.removal import remove_all, remove_empty
 from xpusetup.run.root import (
     BESIDE,
@@ -36,7 +36,7 @@ from xpusetup.run.root import (
     read_lock,
     read_stamps,
 )
-from xpusetup.run.runner import Outcome, run_plan
+from xpusetup.run.runner import RunOutcome, run_plan
 from xpusetup.run.time_left import parse_journal
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
@@ -148,7 +148,7 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
 # What is built again, and where.
 
 
-def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list[Wheel]:
+def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list[RootWheel]:
     """Give the wheels that were built in a root and are as they were."""
     parts = workspace.profile.components
     stamps, ours = read_stamps(root), {part.distribution for part in parts if part.kind == "source"}
@@ -166,7 +166,7 @@ def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list
     return wheels
 
 
-def _refuse_edited(workspace: Workspace, root: Root, wheels: list[Wheel]) -> None:
+def _refuse_edited(workspace: Workspace, root: Root, wheels: list[RootWheel]) -> None:
     """Stop where a wheel is not that of its pin: nothing tells what its source was. Raises UsageError."""
     edited, names = read_manifest(root).get("edited", ()), {each.name for each in wheels}
     for part in workspace.profile.components:
@@ -178,7 +178,7 @@ def _refuse_edited(workspace: Workspace, root: Root, wheels: list[Wheel]) -> Non
             raise UsageError(f"{what}, which are there alone", fix=fix)
 
 
-def _require_unchanged(workspace: Workspace, wheels: list[Wheel]) -> None:
+def _require_unchanged(workspace: Workspace, wheels: list[RootWheel]) -> None:
     """Stop where the first build went or was made anew in the hours of the second. Raises NotReadyError."""
     for each in wheels:
         if not (there := Path(each.path)).is_file() or files.hash_file(there) != each.sha256:
@@ -236,8 +236,8 @@ def _jobs(root: Root, asked: int) -> tuple[int, int]:
 
 
 def _prepare(
-    workspace: Workspace, request: Request, lock: Mapping[str, object], wheels: list[Wheel], again: Path
-) -> Prepared:
+    workspace: Workspace, request: Request, lock: Mapping[str, object], wheels: list[RootWheel], again: Path
+) -> PreparedPlan:
     """Make the plan of the root's lock again, as far as its wheels need it, for another root. Nothing is probed."""
     profile = read_profile(lock["profile"])
     seen = lock.get("target")
@@ -252,7 +252,7 @@ def _prepare(
         if step.id in ids:
             ids |= {*step.after}
     plan = replace(whole, steps=tuple(step for step in whole.steps if step.id in ids))
-    return Prepared(
+    return PreparedPlan(
         root=Root(again.resolve()),
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
@@ -264,11 +264,11 @@ def _prepare(
 def _run(
     workspace: Workspace,
     request: Request,
-    prepared: Prepared,
+    prepared: PreparedPlan,
     options: RebuildOptions,
-    elsewhere: Elsewhere,
+    elsewhere: OtherConditions,
     held: int,
-) -> Outcome:
+) -> RunOutcome:
     launcher, engine = tuning.ready_launcher(prepared, options.launcher)
     tuned = {**(tuning.render_jobs(options.jobs) if options.jobs else {}), **tuning.cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
@@ -282,7 +282,9 @@ def _run(
     return run_plan(replace(run, launcher=launcher, before=elsewhere.before))
 
 
-def _describe(workspace: Workspace, prepared: Prepared, options: RebuildOptions, outcome: Outcome) -> StepFailure:
+def _describe(
+    workspace: Workspace, prepared: PreparedPlan, options: RebuildOptions, outcome: RunOutcome
+) -> StepFailure:
     """Give why the second build failed, as of every build, and the command that goes on with it."""
     asked = {"--at": options.at, "--jobs": str(options.jobs or ""), "--launcher": options.launcher.replace("none", "")}
     words = [word for option, value in asked.items() if value for word in (option, value)]
@@ -296,7 +298,7 @@ def _describe(workspace: Workspace, prepared: Prepared, options: RebuildOptions,
 
 
 def _judge(
-    result: RebuildResult, wheels: list[Wheel], prepared: Prepared, conditions: Conditions, *, keep: bool
+    result: RebuildResult, wheels: list[RootWheel], prepared: PreparedPlan, conditions: Conditions, *, keep: bool
 ) -> Result[RebuildResult]:
     root, again = Path(result.root), Path(result.again)
     profile = read_profile((read_lock(prepared.root) or {})["profile"])
@@ -312,7 +314,7 @@ def _judge(
     return Result("rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
 
 
-def _compare(one: Wheel, other: Wheel, conditions: Conditions, again: Path) -> RebuiltWheel:
+def _compare(one: RootWheel, other: RootWheel, conditions: Conditions, again: Path) -> RebuiltWheel:
     same = one.sha256 == other.sha256
     told = again / "results" / f"{one.name}.diffoscope.txt"
     return RebuiltWheel(

@@ -70,7 +70,7 @@ class SourceBuild:
 
 
 @dataclass(frozen=True)
-class Problem:
+class ToldError:
     """An error that became part of an answer, with the exit code that it would have had."""
 
     message: str
@@ -88,7 +88,7 @@ class Overview:
     machine: str
     way: Recommendation | None
     build: SourceBuild | None = None
-    error: Problem | None = None
+    error: ToldError | None = None
     builds: list[BuildSummary] = field(default_factory=list)
 
 
@@ -118,7 +118,7 @@ def way_of(facts: Facts) -> Result[Overview]:
         named = load_settings().profile
         way = _without_hardware(find_way(facts, named), named)
     except XpuError as error:
-        problem = Problem(error.message, error.fix, error.code)
+        problem = ToldError(error.message, error.fix, error.code)
         return Result("xpusetup", Overview(machine=machine_line(facts), way=None, error=problem))
     found = Overview(machine=machine_line(facts), way=describe_way(way, facts), build=_source(way, profiles))
     return Result("xpusetup", found)

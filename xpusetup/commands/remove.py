@@ -61,7 +61,7 @@ REPORTS = "share/xpusetup"
 
 
 @dataclass(frozen=True)
-class Kept:
+class LeftPlace:
     """A place that stays, and why."""
 
     path: str
@@ -78,7 +78,7 @@ class Removed:
     root: str
     places: list[str]
     freed: int
-    left: list[Kept]
+    left: list[LeftPlace]
     environment: str | None
     uninstall: str
     removed: bool
@@ -106,7 +106,7 @@ class Removal:
             root=str(self.root.path),
             places=list(map(str, self.places)),
             freed=self.freed,
-            left=[Kept(path, why) for path, why in self.left.items()],
+            left=[LeftPlace(path, why) for path, why in self.left.items()],
             environment=self.environment or None,
             uninstall=f"{python} -m pip uninstall {shlex.join(self.packages)}" if self.packages else "",
             removed=removed,

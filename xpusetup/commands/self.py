@@ -32,7 +32,7 @@ TOOLS = {"uv-receipt.toml": "uv tool", "pipx_metadata.json": "pipx"}
 
 
 @dataclass(frozen=True)
-class Origin:
+class InstallOrigin:
     """Where an installed program came from: `kind` is index, clone, checkout (never installed), wheel, git or other.
 
     `editable`: the environment runs the clone itself. `ref`: the branch, tag or commit of a repository that was named.
@@ -118,7 +118,7 @@ def _why_not_pulled(clone: Path) -> str:
     return "" if done.code == 0 else last_words(done)
 
 
-def _note(installer: str, origin: Origin, kept: str) -> str:
+def _note(installer: str, origin: InstallOrigin, kept: str) -> str:
     """Say how a newer one comes where no command alone brings it, or what holds it where it is; else empty."""
     if origin.kind == "wheel":
         again = install_line(installer, replace(origin, address="FILE"), sys.executable)
@@ -136,26 +136,26 @@ def find_installer(prefix: Path, told: str = "pip") -> str:
     return next((name for file, name in TOOLS.items() if (prefix / file).is_file()), UV if told.strip() == UV else PIP)
 
 
-def read_origin(told: str | None) -> Origin:
+def read_origin(told: str | None) -> InstallOrigin:
     """Read direct_url.json (PEP 610); None is of a clone that is run without having been installed."""
     if told is None:
-        return Origin("checkout", str(PACKAGE.parent))
+        return InstallOrigin("checkout", str(PACKAGE.parent))
     try:
         document = json.loads(told) if told else {}
         address, folder = str(document.get("url", "")), document.get("dir_info")
     except (ValueError, AttributeError):
-        return Origin("other")
+        return InstallOrigin("other")
     path = unquote(urlsplit(address).path)
     if isinstance(folder, dict):
-        return Origin("clone", path, editable=folder.get("editable") is True)
+        return InstallOrigin("clone", path, editable=folder.get("editable") is True)
     if isinstance(vcs := document.get("vcs_info"), dict):
-        return Origin("git", address, ref=str(vcs.get("requested_revision") or ""))
+        return InstallOrigin("git", address, ref=str(vcs.get("requested_revision") or ""))
     if address:
-        return Origin("wheel", path) if address.startswith("file:") else Origin("other", address)
-    return Origin("index")
+        return InstallOrigin("wheel", path) if address.startswith("file:") else InstallOrigin("other", address)
+    return InstallOrigin("index")
 
 
-def upgrade_line(installer: str, origin: Origin, python: str) -> str:
+def upgrade_line(installer: str, origin: InstallOrigin, python: str) -> str:
     """Give the command that brings a newer one the same way; empty where nobody but the user knows it.
 
     A newer commit may have the version of before, so each is told to install all the same.
@@ -174,7 +174,7 @@ def upgrade_line(installer: str, origin: Origin, python: str) -> str:
     return f"{pull} && {again}" if origin.kind == "clone" else again
 
 
-def install_line(installer: str, origin: Origin, python: str) -> str:
+def install_line(installer: str, origin: InstallOrigin, python: str) -> str:
     """Give the command that installs what lies at an origin over what is there; empty for what is run where it lies."""
     if origin.kind == "checkout":
         return ""
@@ -200,7 +200,7 @@ def add_line(package: str) -> str:
     )
 
 
-def _address(origin: Origin) -> str:
+def _address(origin: InstallOrigin) -> str:
     return f"git+{origin.address}{'@' if origin.ref else ''}{origin.ref}" if origin.kind == "git" else origin.address
 
 
@@ -210,7 +210,7 @@ def _install(installer: str, python: str) -> str:
     return f"uv pip install --python {python}" if installer == UV else f"{python} -m pip install"
 
 
-def uninstall_line(installer: str, origin: Origin, python: str) -> str:
+def uninstall_line(installer: str, origin: InstallOrigin, python: str) -> str:
     """Give the command that takes this program away; builds and settings stay. A clone that is run needs none."""
     if origin.kind == "checkout":
         return ""

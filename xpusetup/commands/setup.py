@@ -51,7 +51,7 @@ class SetupOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class SetupPlan:
     """What to install, and for what."""
 
     facts: Facts
@@ -62,7 +62,7 @@ class Prepared:
     options: str
 
 
-def prepare_setup(options: SetupOptions) -> Prepared:
+def prepare_setup(options: SetupOptions) -> SetupPlan:
     """Find out what this machine lacks."""
     if options.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
@@ -78,7 +78,7 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     again = " ".join(["xpusetup setup", *words])
-    return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
+    return SetupPlan(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
@@ -145,7 +145,7 @@ class SetupResult:
     file: str | None = None
 
 
-def show_setup(prepared: Prepared, *, out: str = "") -> Result[SetupResult]:
+def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
@@ -155,7 +155,7 @@ def show_setup(prepared: Prepared, *, out: str = "") -> Result[SetupResult]:
     return Result("setup", replace(_describe(prepared), file=out or None))
 
 
-def _describe(prepared: Prepared) -> SetupResult:
+def _describe(prepared: SetupPlan) -> SetupResult:
     published = prepared.profile.published or prepared.profile.installer  # what was not can only be built
     verb = "install" if prepared.goal == "run" and published else "build"
     return SetupResult(
@@ -172,7 +172,7 @@ def _describe(prepared: Prepared) -> SetupResult:
     )
 
 
-def find_left(prepared: Prepared) -> tuple[Finding, ...]:
+def find_left(prepared: SetupPlan) -> tuple[Finding, ...]:
     """Find what stops the goal and no command here mends, as a GPU that is not there.
 
     What a build lacks is looked at where there is nothing to install: which step mends what is known of runs alone.
@@ -207,7 +207,7 @@ def _rows(task: Task) -> list[SetupCommand]:
     ]
 
 
-def apply_setup(prepared: Prepared, say: Say, *, quiet: bool) -> Result[SetupResult]:
+def apply_setup(prepared: SetupPlan, say: Say, *, quiet: bool) -> Result[SetupResult]:
     """Run the commands in order and stop where the machine has to start again first.
 
     Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Layout, Target, Wheel
+from xpusetup.base.model import ROOT, Layout, RootWheel, Target
 from xpusetup.base.text import render_first
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
@@ -30,7 +30,7 @@ from xpusetup.run.manifest import (
 from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_damage, find_roots, read_lock
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
-from xpusetup.system.git import Tree, read_tree
+from xpusetup.system.git import TreeState, read_tree
 from xpusetup.system.logs import follow
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def show_log(where: Where, step: str, *, more: bool, say: Say) -> Result[StepLog
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltRoot:
     """What lies in a root, and where: as its last build wrote it down, whatever options that was given."""
 
     root: Root
@@ -84,13 +84,13 @@ class Built:
         return self.venv / "bin/python"
 
 
-def find_built(workspace: Workspace) -> Built:
+def find_built(workspace: Workspace) -> BuiltRoot:
     """Give what is built in a root. Raises NotReadyError where nothing is, UsageError where it lies elsewhere."""
     root = Root(workspace.root)
     lock = read_lock(root) or {}
     target = parse_target(lock.get("target", {}))
     if target is not None:
-        built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
+        built = BuiltRoot(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
         if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
             message = f"{root.path} was built into {built.venv}, not into {workspace.layout.venv}"
             raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
@@ -105,7 +105,7 @@ def find_built(workspace: Workspace) -> Built:
     raise _nothing(workspace, root)
 
 
-def find_whole(workspace: Workspace) -> Built:
+def find_whole(workspace: Workspace) -> BuiltRoot:
     """Give what is built in a root, to compute with. Raises NotReadyError also while a build still changes it."""
     built = find_built(workspace)
     standing = read_standing(built.root)
@@ -125,7 +125,7 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstalledWheel(Wheel):
+class InstalledWheel(RootWheel):
     """A wheel of a root, whether it is as it was made, and whether it is in the environment."""
 
     intact: bool
@@ -133,7 +133,7 @@ class InstalledWheel(Wheel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceTree(Tree):
+class SourceTree(TreeState):
     """Where a source tree stands; `own`: the user's; of an unpacked archive `archive` is the hash of its files."""
 
     own: bool
@@ -202,7 +202,7 @@ def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
     return Result("status", found, code=1 if bad else 0)
 
 
-def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
+def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus:
     """Say how far a root is, what of it is as it was made, what that proves, and the commands that lead on."""
     root, manifest, standing = built.root, read_manifest(built.root), read_standing(built.root)
     altered = find_altered_steps(root) if check else {}
@@ -267,7 +267,7 @@ def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
 
 
 def _sources(
-    workspace: Workspace, built: Built, own: Mapping[str, Any], edited: Container[str]
+    workspace: Workspace, built: BuiltRoot, own: Mapping[str, Any], edited: Container[str]
 ) -> dict[str, SourceTree]:
     """Give where the trees stand; one that was compiled with changes counts as changed, also where they are gone."""
     src = built.place(built.layout.src)
@@ -281,7 +281,7 @@ def _sources(
 
 def _tree(place: Path, is_own: bool, own: Mapping[str, Any]) -> SourceTree | None:
     """Give where a tree stands now; of an unpacked archive the hash of its files when it was last built."""
-    tree = Tree("", changed=False) if "archive" in own else read_tree(place)
+    tree = TreeState("", changed=False) if "archive" in own else read_tree(place)
     if tree is None:
         return None
     archive, editable = str(own.get("archive", "")), bool(own.get("editable"))

@@ -32,7 +32,7 @@ from xpusetup.suites.known import (
     parse_suites,
     render_results,
 )
-from xpusetup.suites.sources import Source, SuiteOptions, SuiteRun, find_baseline, find_source, results_folder
+from xpusetup.suites.sources import SuiteOptions, SuiteRun, TestTree, find_baseline, find_source, results_folder
 from xpusetup.system.files import package_text
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import Operator
@@ -208,7 +208,7 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
 
 
 def _make_order(
-    bench: SuiteRun, asked: SuiteOptions, source: Source, excluded: list[Exclusion], folder: Path
+    bench: SuiteRun, asked: SuiteOptions, source: TestTree, excluded: list[Exclusion], folder: Path
 ) -> dict[str, Any]:
     workers = asked.workers if asked.workers >= 0 else (os.cpu_count() or 1) if bench.device == CPU else 1
     suite = bench.suite
@@ -246,7 +246,7 @@ def _compare(record: SuiteRecord, baseline: Baseline | None) -> Against | None:
 
 
 def _describe(
-    record: SuiteRecord, bench: SuiteRun, source: Source, baseline: Baseline | None, folder: Path
+    record: SuiteRecord, bench: SuiteRun, source: TestTree, baseline: Baseline | None, folder: Path
 ) -> SuiteResult:
     rows = [row for row in record.suites if row.bad or row.passed or row.skipped or row.why]
     release = ".".join(bench.torch.split(".")[:2])

@@ -13,13 +13,13 @@ from xpusetup.system.environment import variable, variables, which
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.run.prepare import Prepared
+    from xpusetup.run.prepare import PreparedPlan
     from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running
     from xpusetup.run.workspace import Workspace
 
 
-def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[str, str]:
+def choose_tuning(workspace: Workspace, prepared: PreparedPlan, asked: int) -> dict[str, str]:
     """Give the variables that say how many jobs a compiling step runs: as asked for, else by memory."""
     from xpusetup.machine.jobs import choose_jobs  # noqa: PLC0415 - a build that is done needs none
 
@@ -37,7 +37,7 @@ def find_launcher(asked: str) -> Launcher | None:
     return choose_launcher(asked, which)
 
 
-def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str]:
+def ready_launcher(prepared: PreparedPlan, asked: str) -> tuple[Launcher | None, str]:
     """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
 
     Raises NotReadyError where they should and do not answer, or where a cache that is asked for cannot be written. A
@@ -66,7 +66,7 @@ def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str
     return launcher, said
 
 
-def cache_variables(prepared: Prepared, launcher: Launcher | None) -> dict[str, str]:
+def cache_variables(prepared: PreparedPlan, launcher: Launcher | None) -> dict[str, str]:
     """Give the variables that put it before the compilers."""
     return render_launcher(launcher, str(prepared.root.path), variables())
 
@@ -76,7 +76,7 @@ def render_jobs(jobs: int) -> dict[str, str]:
     return dict.fromkeys(JOBS, str(jobs))
 
 
-def memory_per_job(workspace: Workspace, prepared: Prepared) -> float:
+def memory_per_job(workspace: Workspace, prepared: PreparedPlan) -> float:
     """Give the bytes that a compile job needs: as earlier builds of the profile measured it, else its own guess.
 
     The guess stands until every step that compiles was measured: a configure alone says nothing of the build after it.

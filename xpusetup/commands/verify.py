@@ -305,7 +305,7 @@ class FallbackOptions:
     whole: bool = False
 
 
-def read_known() -> fallbacks.Known:
+def read_known() -> fallbacks.FallbackData:
     """Read what was published of operators that run on the CPU, and the lists of releases."""
     return fallbacks.parse_known(package_text("data/fallbacks.toml"))
 
@@ -320,7 +320,7 @@ class FallbackTables:
     device: str | None = None
     torch: str | None = None
     release: str | None
-    tables: list[fallbacks.Table]
+    tables: list[fallbacks.FallbackTable]
     words: dict[str, str]
     markdown: bool
 
@@ -342,7 +342,7 @@ def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[FallbackTable
     return Result(COMMAND, told, code=1 if any(table.errors for table in tables) else 0)
 
 
-def _tell(tables: Iterable[fallbacks.Table], asked: FallbackOptions) -> FallbackTables:
+def _tell(tables: Iterable[fallbacks.FallbackTable], asked: FallbackOptions) -> FallbackTables:
     rows = list(tables)
     used = {one.how for table in rows for one in table.operators}
     words = {str(how): meaning for how, meaning in fallbacks.MEANING.items() if how in used}
@@ -350,7 +350,7 @@ def _tell(tables: Iterable[fallbacks.Table], asked: FallbackOptions) -> Fallback
     return FallbackTables(release=asked.release or None, tables=rows, words=words, markdown=markdown)
 
 
-def _of_logs(known: fallbacks.Known, asked: FallbackOptions) -> Sequence[fallbacks.Table]:
+def _of_logs(known: fallbacks.FallbackData, asked: FallbackOptions) -> Sequence[fallbacks.FallbackTable]:
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
     patterns = fallbacks.parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))

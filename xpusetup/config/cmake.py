@@ -21,7 +21,7 @@ DECLARING = {"fetchcontent_declare", "fetchcontent_populate", "externalproject_a
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
-class Command(NamedTuple):
+class CmakeCommand(NamedTuple):
     """One command of a file: its name in small letters, and its arguments."""
 
     name: str
@@ -54,7 +54,7 @@ def _plain(address: str) -> str:
     return address.rstrip("/").removesuffix(".git").lower()
 
 
-def commands_of(text: str) -> Iterator[Command]:
+def commands_of(text: str) -> Iterator[CmakeCommand]:
     """Give the commands of a file; what stands in no brackets is none."""
     before, name, depth, arguments = "", "", 0, list[str]()
     for found in TOKEN.finditer(text):
@@ -66,7 +66,7 @@ def commands_of(text: str) -> Iterator[Command]:
         elif found["bracket"] == ")":
             depth = max(0, depth - 1)
             if depth == 0 and name:
-                yield Command(name, arguments)
+                yield CmakeCommand(name, arguments)
         elif word is not None and depth:
             arguments.append(word)
         elif word is not None:

@@ -32,7 +32,7 @@ from xpusetup.system.environment import from_home
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.config.profile import Installer, Profile
+    from xpusetup.config.profile import MakersInstaller, Profile
     from xpusetup.config.settings import Settings
 
 
@@ -52,7 +52,7 @@ DeviceName = Annotated[str, Limits(pattern=r"^[a-z][a-z0-9_]*$")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known(Strict):
+class SourcedFact(Strict):
     """Facts with where they are from; who describes a device of his own needs to name no source."""
 
     source: Text = ""
@@ -60,7 +60,7 @@ class Known(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class HardwareKnown(Known):
+class HardwareKnown(SourcedFact):
     """How the kernel shows the device.
 
     `devices` are the PCI ids of the makers' products that count {id: name}, empty for all that the GPU table does not
@@ -72,7 +72,7 @@ class HardwareKnown(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VendorTool(Known):
+class VendorTool(SourcedFact):
     """The vendor's program, and the arguments with which it shows the devices and changes nothing."""
 
     name: Operand
@@ -80,7 +80,7 @@ class VendorTool(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VendorEnvironment(Known):
+class VendorEnvironment(SourcedFact):
     """What the device's libraries need to be set: by the first of these scripts that is there, and by `variables`.
 
     `sets` are the variables that tell whether a script did.
@@ -92,7 +92,7 @@ class VendorEnvironment(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModeKnown(Known):
+class ModeKnown(SourcedFact):
     """A way in which the device's extension runs a model, chosen by `environment` before the extension is imported.
 
     `models` are variables for vision models in this mode. `pytorch` are those that it works with, empty for all.
@@ -108,7 +108,7 @@ class ModeKnown(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Extension(Known):
+class Extension(SourcedFact):
     """The package that teaches torch the device.
 
     `entry` is its name in the group torch.backends, empty for none: then its module has to be imported by hand.
@@ -128,7 +128,7 @@ class Extension(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Release(Known):
+class Release(SourcedFact):
     """A row of the table of versions: versions of the extension that begin so, and the torch that they are for.
 
     `pytorch` says whose torch that may be; empty where nobody said.
@@ -141,7 +141,7 @@ class Release(Known):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceKnown(Known):
+class SourceKnown(SourcedFact):
     """Where the extension's source is: what `profiles new --device` begins with. `version` is that of its wheel.
 
     `sparse`, `cmake` and `defines` are as in a profile.
@@ -268,7 +268,7 @@ def torch_of(profile: Profile) -> str:
     return next(named, profile.installer.brings.get("torch", "") if profile.installer else "")
 
 
-def _check_torch(profile: Profile, installer: Installer, device: Device) -> None:
+def _check_torch(profile: Profile, installer: MakersInstaller, device: Device) -> None:
     torch, wanted = torch_of(profile).partition("+")[0], wanted_torch(device, installer.release)
     if not torch or not wanted or f"{torch}.".startswith(f"{wanted}.") or f"{wanted}.".startswith(f"{torch}."):
         return
@@ -280,7 +280,7 @@ def _check_torch(profile: Profile, installer: Installer, device: Device) -> None
     )
 
 
-def _check_kind(profile: Profile, installer: Installer, device: Device) -> None:
+def _check_kind(profile: Profile, installer: MakersInstaller, device: Device) -> None:
     row = find_release(device, installer.release)
     kinds = row.pytorch if row else []
     if not kinds or profile.pytorch in (*kinds, "any"):
@@ -293,7 +293,7 @@ def _check_kind(profile: Profile, installer: Installer, device: Device) -> None:
     )
 
 
-def _software(installer: Installer, device: Device) -> str:
+def _software(installer: MakersInstaller, device: Device) -> str:
     row = find_release(device, installer.release)
     return row.toolkit if row and row.toolkit else f"release {installer.release}"
 

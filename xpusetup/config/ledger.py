@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from packaging.version import Version
 
 from xpusetup.base.document import read_as
-from xpusetup.base.values import Check, Confidence, Limits, Name, Strict, Text, parse_toml
+from xpusetup.base.values import Confidence, Limits, Name, Strict, Text, ValueCheck, parse_toml
 from xpusetup.config.profile import SourceComponent
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _known(text: str) -> str:
     return text
 
 
-Ours = Annotated[Text, Check(_known)]
+Ours = Annotated[Text, ValueCheck(_known)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +59,7 @@ class End(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule(Strict):
+class LedgerRule(Strict):
     """One rule: the releases of a source it holds for, where it is written, how it was seen, what of ours follows it.
 
     `commit` is the one that was read for all its releases, `but` names those that were seen otherwise. `confidence` is
@@ -96,10 +96,10 @@ class Rule(Strict):
 @dataclass(frozen=True, kw_only=True)
 class _File(Strict):
     commits: dict[Text, dict[Text, Text]]
-    torch: list[Rule]
-    vision: list[Rule]
-    audio: list[Rule]
-    triton: list[Rule]
+    torch: list[LedgerRule]
+    vision: list[LedgerRule]
+    audio: list[LedgerRule]
+    triton: list[LedgerRule]
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def parse_ledger(text: str) -> list[LedgerRow]:
     ]
 
 
-def _row(file: _File, of: str, rule: Rule, release: str) -> LedgerRow:
+def _row(file: _File, of: str, rule: LedgerRule, release: str) -> LedgerRow:
     known = next((commits for name, commits in file.commits.items() if rule.file.startswith(name)), {})
     seen, commit = rule.seen_of(release), rule.commit or known.get(release, "")
     return LedgerRow(

@@ -90,7 +90,7 @@ SETUP_VERSION = re.compile(r'^ *(?:\w*VERSION = |version=)"(\d[\d.]*)"', re.MULT
 
 
 @dataclass(frozen=True)
-class Tree:
+class CommitFiles:
     """A commit and what some of its files hold; None for a file that is not in it.
 
     `named`: the commits of the names at which it clones something by itself, by source.
@@ -154,7 +154,7 @@ def files_to_read(profile: Profile, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((part.version_file, *vendored, *named, *FILES)))
 
 
-def pins_in(profile: Profile, torch: Tree) -> dict[str, str]:
+def pins_in(profile: Profile, torch: CommitFiles) -> dict[str, str]:
     """Give the commits that the torch tree names for components that are built from source.
 
     None for the release that the profile pins itself: what was released together is not what its CI was tried with.
@@ -165,7 +165,7 @@ def pins_in(profile: Profile, torch: Tree) -> dict[str, str]:
     return {name: rev for name, rev in found.items() if rev}
 
 
-def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
+def make_lock(profile: Profile, trees: Mapping[str, CommitFiles], when: str) -> Lock:
     """Pin every part by the trees that were read; `when` is the day, for the sources of the pins."""
     torch = trees.get("torch")
     follows = None if _is_same_release(profile, torch) else torch
@@ -184,7 +184,7 @@ def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
     return Lock(read_as(Profile, data), changes, (*stays, *_warnings(profile, torch)))
 
 
-def _lock_part(part: Component, trees: Mapping[str, Tree], torch: Tree | None, when: str) -> Component:
+def _lock_part(part: Component, trees: Mapping[str, CommitFiles], torch: CommitFiles | None, when: str) -> Component:
     if part.kind == "source" and part.name in trees:
         return _lock_source(part, trees[part.name], when)
     tree = trees.get("torch") if _is_guess(part) else torch
@@ -196,7 +196,7 @@ def _is_guess(part: Component) -> bool:
     return part.kind == "wheel" and bool(part.reason)
 
 
-def _is_same_release(profile: Profile, torch: Tree | None) -> bool:
+def _is_same_release(profile: Profile, torch: CommitFiles | None) -> bool:
     own = next((part for part in _sources(profile) if part.name == "torch"), None)
     return own is not None and torch is not None and bool(own.tag) and own.tag == torch.found.tag
 
@@ -221,7 +221,7 @@ def _commit(text: str | None) -> str:
     return next((word for word in (text or "").split() if COMMIT.fullmatch(word)), "")
 
 
-def _lock_source(part: SourceComponent, tree: Tree, when: str) -> SourceComponent:
+def _lock_source(part: SourceComponent, tree: CommitFiles, when: str) -> SourceComponent:
     found = tree.found
     return replace(
         part,
@@ -236,7 +236,7 @@ def _lock_source(part: SourceComponent, tree: Tree, when: str) -> SourceComponen
     )
 
 
-def _version(part: SourceComponent | WheelComponent, tree: Tree) -> str:
+def _version(part: SourceComponent | WheelComponent, tree: CommitFiles) -> str:
     """Give the version of a tree as a wheel carries it: that of its release tag, else its file's with the commit.
 
     A build that is not told its version takes what its file says.
@@ -283,7 +283,7 @@ def _cloned_at(item: Vendored, files: Mapping[str, str | None]) -> str:
     return "" if "${" in named else named
 
 
-def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:
+def _lock_vendored(item: Vendored, tree: CommitFiles) -> Vendored:
     named = _cloned_at(item, tree.files) if item.clones else tree.files.get(item.pin_file or "")
     rev = _commit(named) or tree.named.get(item.name, "")
     if not rev:
@@ -293,7 +293,7 @@ def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:
     return replace(item, rev=rev, source=source, confidence="confirmed", tag=tag, reason="")
 
 
-def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
+def _lock_wheel(part: WheelComponent, torch: CommitFiles) -> WheelComponent:
     """Take the wheel of a release for a release tag or branch, else the one that was made nightly of that commit."""
     rev = _commit(torch.files.get(part.pin_file or ""))
     text = (torch.files.get(part.version_file or "") or "").strip()
@@ -316,7 +316,7 @@ def _vendored_change(old: Vendored, new: Vendored) -> PinChange:
     return PinChange(new.name, was, now, "", new.source)
 
 
-def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
+def _stays(part: Component, torch: CommitFiles | None) -> Iterator[str]:
     """Say of a part that follows torch, and could not, that it stays as it is."""
     if torch is not None and part.kind != "skip" and part.pin_file:
         named = [part.pin_file, *([part.version_file] if part.kind == "wheel" and part.version_file else [])]
@@ -324,7 +324,7 @@ def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
         yield f"{part.name} stays at {part.version}: the tree has no {lacking}"
 
 
-def _warnings(profile: Profile, torch: Tree | None) -> Iterator[str]:
+def _warnings(profile: Profile, torch: CommitFiles | None) -> Iterator[str]:
     if torch is None:
         return
     old = next(part for part in _sources(profile) if part.name == "torch")

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, get_args
 
 from xpusetup.base.values import (
     LONGEST,
-    Check,
     Inside,
     Limits,
     Name,
@@ -19,6 +18,7 @@ from xpusetup.base.values import (
     Sourced,
     Strict,
     Text,
+    ValueCheck,
     Variable,
     VersionText,
 )
@@ -57,12 +57,12 @@ def _value(given: Any, depth: int = DEEPEST) -> Any:
 Dotted = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_length=200)]
 """A module, or what is in one: package.module.function."""
 Operator = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*::[A-Za-z_]\w*$", max_length=200)]
-Value = Annotated[Any, Check(_value)]
+Value = Annotated[Any, ValueCheck(_value)]
 Word = Annotated[str, Limits(pattern=r"^\w+$", max_length=200)]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof(Strict):
+class MemberProof(Strict):
     """How a member is proved: what is imported, the operators that torch has then, and a call with its known answer.
 
     Lists among `arguments` and `options` become tensors: of numbers with a point float32, of whole ones int64.
@@ -107,7 +107,7 @@ class Fitted(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged(Strict):
+class JudgedCandidate(Strict):
     """One way in which a member can be had, and why it was taken or not."""
 
     how: How
@@ -142,8 +142,8 @@ class Membership(Strict):
 
     binds: Binds
     torch: Name
-    candidates: list[Judged]
-    proof: Proof | None = None
+    candidates: list[JudgedCandidate]
+    proof: MemberProof | None = None
     version_headers: list[Inside] = field(default_factory=list)
     version_lines: VersionLines = field(default_factory=dict)
     undecided: Undecided | None = None

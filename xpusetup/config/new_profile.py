@@ -53,7 +53,7 @@ class NewProfileOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ExtensionSource:
     """Where the extension is built from: a commit that was found, the version of its wheel, and how (`SourceKnown`)."""
 
     repo: str
@@ -127,7 +127,7 @@ def ready_torch(base: Profile) -> WheelComponent:
     raise UsageError(f"{base.name} compiles torch itself: an extension needs one that is ready", fix=fix)
 
 
-def make_device_profile(name: str, base: Profile, device: Device, file: str, source: Source) -> Profile:
+def make_device_profile(name: str, base: Profile, device: Device, file: str, source: ExtensionSource) -> Profile:
     """Give a profile that builds, autoloads and verifies a device; `file` is its device file as the profile says it."""
     extension, known = extension_of(device, file), source.known
     how = (

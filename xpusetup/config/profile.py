@@ -205,7 +205,7 @@ class Vendored(Patched):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Archive(Sourced):
+class BuildArchive(Sourced):
     """A tar archive that the build takes ready made, as Triton its LLVM; `variable` tells the build its folder.
 
     Without `sha256`, because nobody published it, the one of first use is held to, and a `reason` says so. Where a user
@@ -233,7 +233,7 @@ class Collectives(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published(Sourced):
+class PublishedWheels(Sourced):
     """The wheels that the project itself published of this release: what `install` takes instead of compiling.
 
     `collectives` is left out where nobody could see it.
@@ -248,7 +248,7 @@ class Published(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Installer(Sourced):
+class MakersInstaller(Sourced):
     """The device maker's own program that brings torch and its extension into an environment: nothing is compiled.
 
     `release` is that of the maker's software, which driver, packages and extension share; the program tells its own
@@ -305,7 +305,7 @@ class SourceComponent(Patched):
     environment: Environment = field(default_factory=dict)
     inspect: Inspect = Inspect()
     vendored: list[Vendored] = field(default_factory=list)
-    archives: list[Archive] = field(default_factory=list)
+    archives: list[BuildArchive] = field(default_factory=list)
     sha256: Sha256 | None = None
     loosen: list[Loosened] = field(default_factory=list)
     member: Membership | None = None
@@ -428,8 +428,8 @@ class Profile(Strict):
     arch: Arch | None = None
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
-    published: Published | None = None
-    installer: Installer | None = None
+    published: PublishedWheels | None = None
+    installer: MakersInstaller | None = None
     hashes: dict[HashedPin, Annotated[list[Sha256], Limits(min_length=1)]] = field(default_factory=dict)
     starts: list[Start] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)

@@ -15,7 +15,16 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import LONGEST_WORD, Inside, Limits, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
-from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, Undecided, VersionLines, rank
+from xpusetup.config.member import (
+    Binds,
+    Fitted,
+    JudgedCandidate,
+    MemberProof,
+    Membership,
+    Undecided,
+    VersionLines,
+    rank,
+)
 from xpusetup.config.profile import (
     Component,
     Pins,
@@ -52,7 +61,7 @@ def _share(data: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Member(Strict):
+class MemberTable(Strict):
     """A distribution on top of torch. What its candidates share, name and distribution, stands once."""
 
     name: Name
@@ -62,7 +71,7 @@ class Member(Strict):
     memory_per_job_gib: Annotated[float | None, Limits(gt=0, le=LONGEST_WORD)] = None
     candidates: Annotated[list[Component], Limits(min_length=1)]
     fits: list[Fitted] = field(default_factory=list)
-    proof: Proof | None = None
+    proof: MemberProof | None = None
 
     PREPARE = staticmethod(_share)
 
@@ -98,7 +107,7 @@ class Stack(Strict):
     version_headers: list[Inside] = field(default_factory=list)
     version_lines: VersionLines = field(default_factory=dict)
     starts: list[Start] = field(default_factory=list)
-    members: Annotated[list[Member], Limits(min_length=1)]
+    members: Annotated[list[MemberTable], Limits(min_length=1)]
 
 
 def parse_stack(text: str, origin: str) -> Stack:
@@ -189,12 +198,12 @@ def _publish(base: Profile, kept: Iterable[Component], chosen: Iterable[Componen
 # Which candidate of a member is taken.
 
 
-def choose(member: Member, stack: Stack, profile: str, torch: str) -> Component:
+def choose(member: MemberTable, stack: Stack, profile: str, torch: str) -> Component:
     """Give the first candidate that can be had on this torch, the profile's, with the reason for each of them.
 
     Raises UsageError where none can be.
     """
-    rows: list[Judged] = []
+    rows: list[JudgedCandidate] = []
     taken: Component | None = None
     for part in member.candidates:
         good, why = _judge(member, part, torch)
@@ -203,7 +212,7 @@ def choose(member: Member, stack: Stack, profile: str, torch: str) -> Component:
         )
         taken = part if good and taken is None else taken
         version = "" if part.kind == "skip" else part.version
-        rows.append(Judged(how=part.kind, version=version, answer=answer, why=why))
+        rows.append(JudgedCandidate(how=part.kind, version=version, answer=answer, why=why))
     if taken is None:
         told = "; ".join(f"{WORDS[row.how]}: {row.why}" for row in rows)
         fix = "give it a candidate of the kind source, or of the kind skip with a reason"
@@ -224,7 +233,7 @@ def choose(member: Member, stack: Stack, profile: str, torch: str) -> Component:
     return made
 
 
-def _judge(member: Member, part: Component, torch: str) -> tuple[bool, str]:
+def _judge(member: MemberTable, part: Component, torch: str) -> tuple[bool, str]:
     """Say whether a candidate can be had on a torch, and why."""
     if isinstance(part, SkippedComponent):
         return True, part.reason
@@ -237,7 +246,7 @@ def _judge(member: Member, part: Component, torch: str) -> tuple[bool, str]:
     return found.answer == "fits", f"{JUDGED[found.answer]} torch {torch}: {found.reason}"
 
 
-def _undecided(member: Member, torch: str) -> Undecided | None:
+def _undecided(member: MemberTable, torch: str) -> Undecided | None:
     """Give the wheel of a member of which nobody could say whether it fits this torch; None where that is known."""
     seen = [each for each in member.fits if each.torch == torch]
     part = next((each for each in member.candidates if isinstance(each, WheelComponent)), None)
@@ -253,7 +262,7 @@ def _undecided(member: Member, torch: str) -> Undecided | None:
     )
 
 
-def _hold(members: Iterable[Member], chosen: Iterable[Component], torch: str) -> dict[str, list[str]]:
+def _hold(members: Iterable[MemberTable], chosen: Iterable[Component], torch: str) -> dict[str, list[str]]:
     """Hold the wheels that are taken to the files that were seen to fit this torch: a release may have others too."""
     taken = {
         part.name: f"{canonicalize_name(part.distribution)}=={part.version}" for part in chosen if part.kind == "wheel"

@@ -20,7 +20,7 @@ from xpusetup.config.toolkit import begin
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.config.profile import Component, Profile, Published
+    from xpusetup.config.profile import Component, Profile, PublishedWheels
     from xpusetup.config.toolkit import ToolkitWanted
 
 
@@ -118,7 +118,7 @@ def _undecided(part: Component) -> WheelComponent | None:
     )
 
 
-def _publish(profile: Profile, parts: Iterable[Component], more: list[str]) -> Published | None:
+def _publish(profile: Profile, parts: Iterable[Component], more: list[str]) -> PublishedWheels | None:
     """Give what was published without what is left out now, or built on top of it; None where nothing is left.
 
     `more` is what is taken now and was left out.

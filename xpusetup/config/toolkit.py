@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Product(NamedTuple):
+class ToolkitProduct(NamedTuple):
     """What a kind of tool chain is called, and the compiler that stands for it."""
 
     title: str
@@ -32,9 +32,9 @@ class Product(NamedTuple):
 
 
 PRODUCTS = {
-    "oneapi": Product("oneAPI", "icpx"),
-    "dpclang": Product("the open DPC++", "dpclang++"),
-    "wheels": Product("SYCL from wheels", "icpx"),
+    "oneapi": ToolkitProduct("oneAPI", "icpx"),
+    "dpclang": ToolkitProduct("the open DPC++", "dpclang++"),
+    "wheels": ToolkitProduct("SYCL from wheels", "icpx"),
 }
 """The kinds of tool chains. The open DPC++ is intel/llvm's, as distributions package it: a compiler on PATH, whose
 libraries the linker knows, and no scripts to source. Of wheels: the compiler in Intel's run-time wheels, which a step
@@ -128,7 +128,7 @@ class ToolkitWanted(Sourced):
         return self.name or self.kind
 
     @property
-    def product(self) -> Product:
+    def product(self) -> ToolkitProduct:
         """What it is: its name for people, and its compiler."""
         return PRODUCTS[self.kind]
 

@@ -35,7 +35,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Said:
+class FoundPin:
     """What a rule found: a pin, its value, and the number of the line."""
 
     pin: str
@@ -44,12 +44,12 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Rule:
+class UpstreamFile:
     """A file of upstream's, the places where it has stood, newest first; the pins that it tells, and how it is read."""
 
     paths: tuple[str, ...]
     tells: tuple[str, ...]
-    read: Callable[[str], Iterator[Said]]
+    read: Callable[[str], Iterator[FoundPin]]
 
 
 OPS = "third_party/torch-xpu-ops"
@@ -75,35 +75,35 @@ def _at(text: str, found: str, start: int = 0) -> int:
 # One rule a file.
 
 
-def read_ops(text: str) -> Iterator[Said]:
+def read_ops(text: str) -> Iterator[FoundPin]:
     """Read the commit of torch-xpu-ops."""
     if found := COMMIT.search(text):
-        yield Said("torch-xpu-ops.rev", found[0], _at(text, found[0]))
+        yield FoundPin("torch-xpu-ops.rev", found[0], _at(text, found[0]))
 
 
-def read_triton(text: str) -> Iterator[Said]:
+def read_triton(text: str) -> Iterator[FoundPin]:
     """Read the version of Triton's wheel."""
     try:
-        yield Said("triton.version", str(Version(text.strip())), 1)
+        yield FoundPin("triton.version", str(Version(text.strip())), 1)
     except InvalidVersion:
         return
 
 
-def read_onednn(text: str) -> Iterator[Said]:
+def read_onednn(text: str) -> Iterator[FoundPin]:
     """Read the tag or commit at which the build clones oneDNN."""
     named = find_tag(text, ONEDNN)
     if named and "${" not in named:
-        yield Said("onednn.rev" if COMMIT.fullmatch(named) else "onednn.tag", named, _at(text, named))
+        yield FoundPin("onednn.rev" if COMMIT.fullmatch(named) else "onednn.tag", named, _at(text, named))
 
 
-def read_sycl_tla(text: str) -> Iterator[Said]:
+def read_sycl_tla(text: str) -> Iterator[FoundPin]:
     """Read the tag at which configure clones SYCL-TLA."""
     named = find_tag(text, SYCL_TLA)
     if named and "${" not in named:
-        yield Said("sycl-tla.tag", named, _at(text, named))
+        yield FoundPin("sycl-tla.tag", named, _at(text, named))
 
 
-def read_matrix(text: str) -> Iterator[Said]:
+def read_matrix(text: str) -> Iterator[FoundPin]:
     """Read what the wheel for Intel GPUs requires, and the Pythons that wheels are made for."""
     tables = _tables(text)
     extra = tables.get("PYTORCH_EXTRA_INSTALL_REQUIREMENTS")
@@ -132,7 +132,7 @@ def _tables(text: str) -> dict[str, ast.expr]:
     return found
 
 
-def _requirements(text: str, value: ast.expr) -> Iterator[Said]:
+def _requirements(text: str, value: ast.expr) -> Iterator[FoundPin]:
     try:
         written = ast.literal_eval(value)
     except (ValueError, SyntaxError):
@@ -140,9 +140,9 @@ def _requirements(text: str, value: ast.expr) -> Iterator[Said]:
     start = sum(len(each) for each in text.splitlines(keepends=True)[: value.lineno - 1])
     for name, version in exact_pins(str(written).split("|")):
         line = _at(text, f"{name}==", start)
-        yield Said(f"runtime.{name}", version, line)
+        yield FoundPin(f"runtime.{name}", version, line)
         if name == "intel-sycl-rt":
-            yield Said("toolkit.preferred", ".".join(version.split(".")[:2]), line)
+            yield FoundPin("toolkit.preferred", ".".join(version.split(".")[:2]), line)
 
 
 OWN = {"filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions"}
@@ -162,32 +162,32 @@ def exact_pins(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, one[0]
 
 
-def _newest_python(named: Sequence[str], line: int) -> Iterator[Said]:
+def _newest_python(named: Sequence[str], line: int) -> Iterator[FoundPin]:
     versions = [tuple(map(int, each.split("."))) for each in named if re.fullmatch(r"\d+\.\d+", each)]
     if versions:
         newest = max(versions)
-        yield Said("python.before", f"<{newest[0]}.{newest[1] + 1}", line)
+        yield FoundPin("python.before", f"<{newest[0]}.{newest[1] + 1}", line)
 
 
 ESSENTIALS = re.compile(r"intel-deep-learning-essentials-(\d{4}\.\d+)")
 
 
-def read_toolkit(text: str) -> Iterator[Said]:
+def read_toolkit(text: str) -> Iterator[FoundPin]:
     """Read the newest oneAPI that the CI installs."""
     found = sorted(ESSENTIALS.findall(text), key=Version)
     if found:
-        yield Said("toolkit.preferred", found[-1], _at(text, f"essentials-{found[-1]}"))
+        yield FoundPin("toolkit.preferred", found[-1], _at(text, f"essentials-{found[-1]}"))
 
 
 SCRIPT = re.compile(r"/opt/intel/oneapi/([\w.-]+/(?:latest|[\d.]+)/env/vars\.sh)")
 EXPORT = re.compile(r"^\s*export (USE_\w+)=(\w+)", re.MULTILINE)
 
 
-def read_wheel_build(text: str) -> Iterator[Said]:
+def read_wheel_build(text: str) -> Iterator[FoundPin]:
     """Read what the build of the published wheel sources and exports, in shell or in Python."""
     scripts = list(dict.fromkeys(SCRIPT.findall(text)))
     if scripts:
-        yield Said("toolkit.scripts", ", ".join(scripts), _at(text, scripts[0]))
+        yield FoundPin("toolkit.scripts", ", ".join(scripts), _at(text, scripts[0]))
     switches = _tables(text).get("XPU_BUILD_ENV")
     told = dict(EXPORT.findall(text)) if not isinstance(switches, ast.Dict) else {}
     if isinstance(switches, ast.Dict):
@@ -199,14 +199,14 @@ def read_wheel_build(text: str) -> Iterator[Said]:
         }
     place = text.find("XPU_BUILD_ENV") if isinstance(switches, ast.Dict) else 0
     for name, value in told.items():
-        yield Said(f"torch.environment.{name}", value, _at(text, name, place))
+        yield FoundPin(f"torch.environment.{name}", value, _at(text, name, place))
 
 
 BACKENDS = {"setuptools": "setup.py", "bdist_wheel": "setup.py", "scikit_build_core": "build"}
 """What a build back end is to a profile: `setup.py` is called itself, any other one by PEP 517."""
 
 
-def read_project(text: str) -> Iterator[Said]:
+def read_project(text: str) -> Iterator[FoundPin]:
     """Read the build back end and the oldest Python."""
     try:
         table = parse_toml(text)
@@ -215,32 +215,32 @@ def read_project(text: str) -> Iterator[Said]:
     build, project = table.get("build-system"), table.get("project")
     backend = str(build.get("build-backend", "")) if isinstance(build, dict) else ""
     if front := BACKENDS.get(backend.partition(".")[0]):
-        yield Said("torch.frontend", front, _at(text, "build-backend"))
+        yield FoundPin("torch.frontend", front, _at(text, "build-backend"))
     oldest = str(project.get("requires-python", "")) if isinstance(project, dict) else ""
     yield from _oldest_python(oldest, _at(text, "requires-python"))
 
 
-def _oldest_python(text: str, line: int) -> Iterator[Said]:
+def _oldest_python(text: str, line: int) -> Iterator[FoundPin]:
     found = re.search(r">=\s*(\d+\.\d+)", text)
     if found:
-        yield Said("python.from", f">={found[1]}", line)
+        yield FoundPin("python.from", f">={found[1]}", line)
 
 
-def read_cmake(text: str) -> Iterator[Said]:
+def read_cmake(text: str) -> Iterator[FoundPin]:
     """Read the oldest CMake."""
     found = re.search(r"^\s*cmake_minimum_required\(\s*VERSION\s+(\d+\.\d+)", text, re.MULTILINE | re.IGNORECASE)
     if found:
-        yield Said("cmake", f">={found[1]}", _at(text, found[0].strip()))
+        yield FoundPin("cmake", f">={found[1]}", _at(text, found[0].strip()))
 
 
-def read_readme(text: str) -> Iterator[Said]:
+def read_readme(text: str) -> Iterator[FoundPin]:
     """Read the oldest GCC: the sources say it in the README alone."""
     found = re.search(r"gcc (\d+\.\d+)[\d.]* or newer", text)
     if found:
-        yield Said("gcc", f">={found[1]}", _at(text, found[0]))
+        yield FoundPin("gcc", f">={found[1]}", _at(text, found[0]))
 
 
-def read_targets(text: str) -> Iterator[Said]:
+def read_targets(text: str) -> Iterator[FoundPin]:
     """Read the default device targets of Linux: the list that is set where Windows has another one, or the only one."""
     branches: list[bool] = []
     for name, words in commands_of(text):
@@ -248,7 +248,7 @@ def read_targets(text: str) -> Iterator[Said]:
             branches = _enter(branches, name, words)
         literal = len(words) > 1 and words[0] == "AOT_TARGETS" and re.fullmatch(r"[\w.,-]+", words[1])
         if name == "set" and literal and not any(branches) and words[1] != "none":
-            yield Said("arch.default", ", ".join(words[1].split(",")), _at(text, words[1]))
+            yield FoundPin("arch.default", ", ".join(words[1].split(",")), _at(text, words[1]))
             return
 
 
@@ -260,25 +260,25 @@ def _enter(branches: list[bool], name: str, words: Sequence[str]) -> list[bool]:
 
 
 RULES = (
-    Rule(("third_party/xpu.txt",), ("torch-xpu-ops.rev",), read_ops),
-    Rule((".ci/docker/triton_xpu_version.txt",), ("triton.version",), read_triton),
-    Rule(("cmake/Modules/FindMKLDNN.cmake",), ("onednn",), read_onednn),
-    Rule(
+    UpstreamFile(("third_party/xpu.txt",), ("torch-xpu-ops.rev",), read_ops),
+    UpstreamFile((".ci/docker/triton_xpu_version.txt",), ("triton.version",), read_triton),
+    UpstreamFile(("cmake/Modules/FindMKLDNN.cmake",), ("onednn",), read_onednn),
+    UpstreamFile(
         (".github/scripts/generate_binary_build_matrix.py",),
         ("runtime", "toolkit.preferred", "python.before"),
         read_matrix,
     ),
-    Rule((".ci/docker/common/install_xpu.sh",), ("toolkit.preferred",), read_toolkit),
-    Rule(
+    UpstreamFile((".ci/docker/common/install_xpu.sh",), ("toolkit.preferred",), read_toolkit),
+    UpstreamFile(
         (".ci/wheel/linux/build_env_setup.py", ".ci/manywheel/build_env_setup.py", ".ci/manywheel/build_xpu.sh"),
         ("toolkit.scripts", "torch.environment"),
         read_wheel_build,
     ),
-    Rule(("pyproject.toml",), ("torch.frontend", "python.from"), read_project),
-    Rule(("CMakeLists.txt",), ("cmake",), read_cmake),
-    Rule(("README.md",), ("gcc",), read_readme),
-    Rule((f"{OPS}/cmake/BuildFlags.cmake",), ("arch.default",), read_targets),
-    Rule((f"{OPS}/cmake/SYCLTLA.cmake",), ("sycl-tla.tag",), read_sycl_tla),
+    UpstreamFile(("pyproject.toml",), ("torch.frontend", "python.from"), read_project),
+    UpstreamFile(("CMakeLists.txt",), ("cmake",), read_cmake),
+    UpstreamFile(("README.md",), ("gcc",), read_readme),
+    UpstreamFile((f"{OPS}/cmake/BuildFlags.cmake",), ("arch.default",), read_targets),
+    UpstreamFile((f"{OPS}/cmake/SYCLTLA.cmake",), ("sycl-tla.tag",), read_sycl_tla),
 )
 """Which file tells which pin. Where several tell one they have to agree, else it is not confirmed."""
 NEEDED = "third_party/xpu.txt"

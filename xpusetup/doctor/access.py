@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.hardware import weight
-from xpusetup.doctor.question import DRIVERS, Answer, Question, gpus, intel_gpus, is_xpu, nodes, variable
+from xpusetup.doctor.question import DRIVERS, CheckAnswer, Question, gpus, intel_gpus, is_xpu, nodes, variable
 from xpusetup.machine.facts import NOT_HANDED, SEEN_ELSEWHERE
 from xpusetup.machine.works import fails
 
@@ -21,14 +21,14 @@ FROM_WSL = (
 FREE_MEMORY = "doesn't support querying the available free memory"
 
 
-def check_container_device(question: Question) -> Answer | None:
+def check_container_device(question: Question) -> CheckAnswer | None:
     """Look for a container that sees the GPU on the bus and has no node of it."""
     container = question.facts.container
     if container is None or container.kind in ("", "wsl2") or question.facts.in_wsl:
         return None  # WSL has no /dev/dri: wsl.dxg looks for what it has
     if container.details.get("/dev/dri") == NOT_HANDED:
         seen = f"{container.kind} starts it without /dev/dri"
-        return Answer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None
+        return CheckAnswer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None
     driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
     elsewhere = all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question))
     unseen = not intel_gpus(question) and not question.facts.is_told("hardware.gpus")
@@ -39,8 +39,8 @@ def check_container_device(question: Question) -> Answer | None:
         return None
     if not nodes(question):
         words = {"container": container.kind, **(FOR_LXC if container.kind == "lxc" else {})}
-        return Answer(weight(question), f"{container.kind} without /dev/dri", words)
-    return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
+        return CheckAnswer(weight(question), f"{container.kind} without /dev/dri", words)
+    return CheckAnswer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
 
 
 FOR_LXC = {
@@ -57,7 +57,7 @@ FOR_LXC = {
 }
 
 
-def check_wsl(question: Question) -> Answer | None:
+def check_wsl(question: Question) -> CheckAnswer | None:
     """Look for the way to Windows' driver."""
     container = question.facts.container
     paths = {path: state for path, state in (container.details if container else {}).items() if path != "image"}
@@ -65,31 +65,31 @@ def check_wsl(question: Question) -> Answer | None:
         return None
     lacking = [path for path, state in paths.items() if state != "there"]
     if not lacking:
-        return Answer("ok", "/dev/dxg, libdxcore.so")
+        return CheckAnswer("ok", "/dev/dxg, libdxcore.so")
     inside = container.kind != "wsl2"
     seen = f"no {', '.join(lacking)}{f' in the {container.kind} container' if inside else ''}"
-    return Answer(weight(question), seen, {"mend": FROM_WSL if inside else FROM_WINDOWS})
+    return CheckAnswer(weight(question), seen, {"mend": FROM_WSL if inside else FROM_WINDOWS})
 
 
-def check_wsl_driver(question: Question) -> Answer | None:
+def check_wsl_driver(question: Question) -> CheckAnswer | None:
     """Look for the abort of a guest driver that does not fit Windows' driver."""
     userland = question.facts.userland
     if not question.facts.in_wsl or userland is None or userland.sycl is None:
         return None
     ends = [line for line in userland.sycl if line.startswith("Abort was called")]
-    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
+    return CheckAnswer("fail", ends[0]) if ends else CheckAnswer("ok", "sycl-ls runs")
 
 
-def check_wsl_limit(question: Question) -> Answer | None:
+def check_wsl_limit(question: Question) -> CheckAnswer | None:
     """Say what is known of large allocations under WSL2."""
-    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
+    return CheckAnswer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
 
 
 def _applies(question: Question) -> bool:
     return question.device.nodes == "render" and not question.facts.in_wsl
 
 
-def check_render_node(question: Question) -> Answer | None:
+def check_render_node(question: Question) -> CheckAnswer | None:
     """Look for render nodes; the compute driver opens nothing else."""
     if not _applies(question) or question.facts.hardware is None:
         return None
@@ -99,31 +99,31 @@ def check_render_node(question: Question) -> Answer | None:
         kernel = question.facts.kernel
         idle = [name for name in DRIVERS if kernel and not gpus(question) and name in kernel.modules]
         drivers = drivers or (f"{idle[0]} is loaded and has taken no GPU" if idle else "no GPU")
-        return Answer(weight(question), f"no /dev/dri/renderD* ({drivers})")
-    return Answer("ok", ", ".join(node.path for node in found))
+        return CheckAnswer(weight(question), f"no /dev/dri/renderD* ({drivers})")
+    return CheckAnswer("ok", ", ".join(node.path for node in found))
 
 
-def check_fake_node(question: Question) -> Answer | None:
+def check_fake_node(question: Question) -> CheckAnswer | None:
     """Look for files and folders that have the name of a node."""
     hardware = question.facts.hardware
     fakes = hardware.fakes if hardware else []
     if not fakes or question.device.nodes != "render":
         return None
     seen = f"{', '.join(fakes)} is a plain file or folder, no device"
-    return Answer("warn" if nodes(question) else weight(question), seen, {"node": fakes[0]})
+    return CheckAnswer("warn" if nodes(question) else weight(question), seen, {"node": fakes[0]})
 
 
 def _closed(question: Question) -> list[Node]:
     return [node for node in nodes(question) if not node.openable] if _applies(question) else []
 
 
-def check_container_group(question: Question) -> Answer | None:
+def check_container_group(question: Question) -> CheckAnswer | None:
     """Look for a node in a container whose group's number this user does not have."""
     container, closed = question.facts.container, _closed(question)
     if container is None or container.kind in ("", "wsl2") or not nodes(question):
         return None
     if not closed:
-        return Answer("ok", "the node's group is one of this user's")
+        return CheckAnswer("ok", "the node's group is one of this user's")
     group = _group(question, closed[0])
     gid = group if group != "?" else f"$(stat -c %g {closed[0].path})"
     mapped = container.kind == "lxc" or group in {"nogroup", "nobody"}
@@ -143,7 +143,7 @@ def check_container_group(question: Question) -> Answer | None:
     words = {"gid": gid, "container": container.kind, "start": start}
     if _of_linuxserver(question) and not mapped:
         words |= FOR_ABC
-    return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
+    return CheckAnswer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 
 
 FOR_ABC = {
@@ -169,17 +169,21 @@ def _of_linuxserver(question: Question) -> bool:
     return "linuxserver/" in image or (system is not None and system.user == "abc")
 
 
-def check_session(question: Question) -> Answer | None:
+def check_session(question: Question) -> CheckAnswer | None:
     """Look for a group that the user has joined, but not this session."""
     system, closed = question.facts.system, _closed(question)
     if system is not None and not closed and _joined_unseen(question):
-        return Answer("fail", f"{system.user} is in the GPU's group in /etc/group and not in this session's groups")
+        return CheckAnswer(
+            "fail", f"{system.user} is in the GPU's group in /etc/group and not in this session's groups"
+        )
     if system is None or not closed:
         return None
     late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
     if not late:
         return None
-    return Answer(weight(question), f"{system.user} is in group {_group(question, late[0])}; this session began before")
+    return CheckAnswer(
+        weight(question), f"{system.user} is in group {_group(question, late[0])}; this session began before"
+    )
 
 
 def _joined_unseen(question: Question) -> bool:
@@ -190,19 +194,19 @@ def _joined_unseen(question: Question) -> bool:
     return bool(facts.system.groups) and not set(facts.system.joined) <= set(facts.system.groups)
 
 
-def check_render_group(question: Question) -> Answer | None:
+def check_render_group(question: Question) -> CheckAnswer | None:
     """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
     user = question.facts.system.user if question.facts.system else "$USER"
     if _applies(question) and (alone := _root_alone(question)):
-        return Answer(weight(question), f"programs list {alone} to root and no GPU to this user", {"user": user})
+        return CheckAnswer(weight(question), f"programs list {alone} to root and no GPU to this user", {"user": user})
     if not _applies(question) or not nodes(question):
         return None
     closed = _closed(question)
     if closed:
         seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
         words = {"user": user, **_of_group(_group(question, closed[0]), user)}
-        return Answer(weight(question), f"{user} may not open it: {seen}", words)
-    return Answer("ok", f"{user} may open it", {"user": user})
+        return CheckAnswer(weight(question), f"{user} may not open it: {seen}", words)
+    return CheckAnswer("ok", f"{user} may open it", {"user": user})
 
 
 def _of_group(group: str, user: str) -> dict[str, str]:
@@ -237,10 +241,10 @@ def _group(question: Question, node: Node) -> str:
     return named.get(node.gid, "?") if node.gid >= 1 << 31 else str(node.gid)
 
 
-def check_free_memory(question: Question) -> Answer | None:
+def check_free_memory(question: Question) -> CheckAnswer | None:
     """Look for torch's complaint that the driver does not tell how much memory is free."""
     torch = question.facts.torch
     if torch is None or torch.report is None:
         return None
     lines = [line for line in torch.report.messages if FREE_MEMORY in line]
-    return Answer("info", lines[0]) if lines else None
+    return CheckAnswer("info", lines[0]) if lines else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import (
-    Answer,
+    CheckAnswer,
     Question,
     distribution,
     family,
@@ -57,7 +57,7 @@ OF_LEGACY = (
 """The driver for graphics before Gen12, as Intel, Arch and Debian name its packages."""
 
 
-def check_legacy(question: Question) -> Answer | None:
+def check_legacy(question: Question) -> CheckAnswer | None:
     """Look for graphics that only the legacy packages of the driver serve."""
     old = [gpu for gpu in intel_gpus(question) if age(question, gpu)]
     if not old:
@@ -66,7 +66,7 @@ def check_legacy(question: Question) -> Answer | None:
     alone = len(old) == len(intel_gpus(question)) and not _is_served(question, oldest=oldest)
     words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": BEIGNET if oldest else LEGACY_PACKAGES}
     matters = question.facts.is_told("torch") or fails(question.facts)
-    return Answer("fail" if alone and matters else "info", named(question, old), words)
+    return CheckAnswer("fail" if alone and matters else "info", named(question, old), words)
 
 
 def all_old(question: Question) -> bool:
@@ -179,7 +179,7 @@ def _mend_binding(gpu: Gpu) -> str:
     return f"sudo sh -c '{take}; echo {gpu.address} > /sys/bus/pci/drivers_probe'"
 
 
-def check_driver_for_gpu(question: Question) -> Answer | None:
+def check_driver_for_gpu(question: Question) -> CheckAnswer | None:
     """Hold the driver against the GPU: it lists none that came after it."""
     build = level_zero_build(question.facts)
     if build is None or not is_xpu(question) or not intel_gpus(question):
@@ -189,10 +189,10 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
         return None
     late = newer_than(question, build)
     if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):
-        return Answer("ok", f"build {build} knows it") if not late else None
+        return CheckAnswer("ok", f"build {build} knows it") if not late else None
     seen = tell(question, f"the driver {said} (build {build})", late)
     words = _for_legacy(late) if age_of(late[0][0].device) else {}
-    return Answer("fail" if is_sure(late) else "warn", seen, words)
+    return CheckAnswer("fail" if is_sure(late) else "warn", seen, words)
 
 
 MUSL = ("alpine", "postmarketos", "chimera")
@@ -206,7 +206,7 @@ IN_A_CONTAINER = (
 CONTAINER = "docker run -it --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ubuntu:24.04"
 
 
-def check_libc(question: Question) -> Answer | None:
+def check_libc(question: Question) -> CheckAnswer | None:
     """Look for a system whose C library runs none of what is published for Intel GPUs."""
     system = question.facts.system
     if system is None or not is_xpu(question) or not system.families or torch_works(question.facts):
@@ -217,10 +217,10 @@ def check_libc(question: Question) -> Answer | None:
     words = {"mend": IN_A_CONTAINER, "commands": CONTAINER}
     if set(MUSL) & set(system.families):
         means = "PyTorch's wheels, oneAPI and Intel's driver are made for glibc, and the C library here is musl"
-        return Answer("fail", f"{system.name} has musl", {**words, "means": means})
+        return CheckAnswer("fail", f"{system.name} has musl", {**words, "means": means})
     if question.goal == "run" and last and release and release[: len(last)] <= last:
         means = "The wheels for Intel GPUs ask for glibc 2.28 or newer: pip finds none of them for this system"
-        return Answer("fail", f"{system.name} has a glibc before 2.28", {**words, "means": means})
+        return CheckAnswer("fail", f"{system.name} has a glibc before 2.28", {**words, "means": means})
     return None
 
 
@@ -255,7 +255,7 @@ def _for_legacy(late: list[tuple[Gpu, First]]) -> dict[str, str]:
     return {"means": means, "mend": mend, "commands": "dpkg -l | grep -E 'opencl-icd|level-zero|libze|igc'"}
 
 
-def check_system_for_gpu(question: Question) -> Answer | None:
+def check_system_for_gpu(question: Question) -> CheckAnswer | None:
     """Hold the newest kernel of a distribution's release against the GPU, where the one that runs was not told."""
     system, table = question.facts.system, _table(question)
     told = question.facts.kernel is not None and numbers(question.facts.kernel.release) > (0, 0)
@@ -268,10 +268,10 @@ def check_system_for_gpu(question: Question) -> Answer | None:
         return None
     first = first_of(question, late[0], "kernel")
     seen = f"{system.name} has no kernel newer than {newest}, and {named(question, late)} needs {first and first.first}"
-    return Answer("fail" if fails(question.facts) else "warn", seen)
+    return CheckAnswer("fail" if fails(question.facts) else "warn", seen)
 
 
-def check_image(question: Question) -> Answer | None:
+def check_image(question: Question) -> CheckAnswer | None:
     """Hold the driver in a container's image against the GPU."""
     container, table = question.facts.container, _table(question)
     image = container.details.get("image", "") if container else ""
@@ -283,10 +283,12 @@ def check_image(question: Question) -> Answer | None:
         return None
     amiss = fails(question.facts) or bool(question.unlisted)
     level: Level = "fail" if amiss and is_sure(late) else "warn"
-    return Answer(level, tell(question, f"the driver in {image} (of {held.before} or before)", late), {"image": image})
+    return CheckAnswer(
+        level, tell(question, f"the driver in {image} (of {held.before} or before)", late), {"image": image}
+    )
 
 
-def check_torch_for_gpu(question: Question) -> Answer | None:
+def check_torch_for_gpu(question: Question) -> CheckAnswer | None:
     """Hold torch and its extension against the GPU: native code came with a release."""
     torch = question.facts.torch
     ipex = distribution(question, IPEX)
@@ -302,7 +304,7 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
     name = "Intel's extension" if ipex else "torch"
     sure = is_sure(late) and (bool(ipex) or lists_gpu(question.facts)) and fails(question.facts)
     seen = tell(question, f"{name} {version}", late)
-    return Answer("fail" if sure else "warn", seen, {"python": torch.python})
+    return CheckAnswer("fail" if sure else "warn", seen, {"python": torch.python})
 
 
 LAST_WITH_THE_OLD = 31740
@@ -317,7 +319,7 @@ OLD_PARTS = (
 )
 
 
-def other_compiler(question: Question) -> Answer | None:
+def other_compiler(question: Question) -> CheckAnswer | None:
     """Look for a driver that loads the compiler of release 1, where only that of release 2 is installed."""
     build, userland = level_zero_build(question.facts), question.facts.userland
     packages = (userland.packages or {}) if userland else {}
@@ -332,7 +334,7 @@ def other_compiler(question: Question) -> Answer | None:
         f" {version} ({name}), which has libigc.so.2 alone: the driver gives up without it"
     )
     words = {"means": means, "mend": OLD_PARTS, "commands": "ldconfig -p | grep -E 'libigc|libigdfcl'"}
-    return Answer("fail" if fails(question.facts) else "warn", f"build {build} beside {name} {version}", words)
+    return CheckAnswer("fail" if fails(question.facts) else "warn", f"build {build} beside {name} {version}", words)
 
 
 def older_compiler(question: Question) -> str:

@@ -47,7 +47,7 @@ LONGEST = 120
 
 
 @dataclass(frozen=True)
-class Group:
+class SameValue:
     """Machines with the same value."""
 
     value: str
@@ -55,14 +55,14 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Difference:
+class MachineDifference:
     """A fact or a finding, by its path or the check's id, and who has which value; the commonest first."""
 
     id: str
-    groups: tuple[Group, ...]
+    groups: tuple[SameValue, ...]
 
 
-def differing_facts(machines: Mapping[str, Facts]) -> tuple[Difference, ...]:
+def differing_facts(machines: Mapping[str, Facts]) -> tuple[MachineDifference, ...]:
     """Compare facts, as paths into them."""
     flat = {name: dict(_flatten(to_table(facts))) for name, facts in machines.items()}
     paths = dict.fromkeys(path for values in flat.values() for path in values)
@@ -74,7 +74,7 @@ def differing_facts(machines: Mapping[str, Facts]) -> tuple[Difference, ...]:
     return _differences(_without_shadows(dict(rows)))
 
 
-def differing_findings(machines: Mapping[str, Sequence[Finding]]) -> tuple[Difference, ...]:
+def differing_findings(machines: Mapping[str, Sequence[Finding]]) -> tuple[MachineDifference, ...]:
     """Compare the checks that find fault somewhere: their levels, and what they saw there."""
     said = {name: {each.id: _say(each) for each in findings} for name, findings in machines.items()}
     bad = dict.fromkeys(each.id for findings in machines.values() for each in findings if each.level in BAD)
@@ -112,13 +112,15 @@ def _without_shadows(rows: dict[str, dict[str, str]]) -> dict[str, dict[str, str
     return {path: values for path, values in rows.items() if not path.startswith(partly)}
 
 
-def _differences(rows: Mapping[str, Mapping[str, str]]) -> tuple[Difference, ...]:
-    return tuple(Difference(path, _groups(values)) for path, values in rows.items() if len(set(values.values())) > 1)
+def _differences(rows: Mapping[str, Mapping[str, str]]) -> tuple[MachineDifference, ...]:
+    return tuple(
+        MachineDifference(path, _groups(values)) for path, values in rows.items() if len(set(values.values())) > 1
+    )
 
 
-def _groups(values: Mapping[str, str]) -> tuple[Group, ...]:
+def _groups(values: Mapping[str, str]) -> tuple[SameValue, ...]:
     by_value: dict[str, list[str]] = {}
     for name, value in values.items():
         by_value.setdefault(value, []).append(name)
     ordered = sorted(by_value.items(), key=lambda pair: (-len(pair[1]), pair[0]))
-    return tuple(Group(value, tuple(names)) for value, names in ordered)
+    return tuple(SameValue(value, tuple(names)) for value, names in ordered)

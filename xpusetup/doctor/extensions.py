@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from xpusetup.config.devices import wanted_torch
 from xpusetup.doctor.hardware import weight
-from xpusetup.doctor.question import Answer, Question, distribution, messages, numbers, variable
+from xpusetup.doctor.question import CheckAnswer, Question, distribution, messages, numbers, variable
 from xpusetup.machine.accelerators import is_built_in, loads_of, owner_of
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.config.devices import Device
     from xpusetup.doctor.question import CheckText
-    from xpusetup.machine.accelerators import Entry, Extensions, Load
+    from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome
     from xpusetup.machine.environments import EntryPoint
     from xpusetup.machine.facts import Gpu
 
@@ -51,7 +51,7 @@ def _idle(question: Question, entry: EntryPoint) -> bool:
     return vendor is not None and hardware is not None and all(gpu.vendor != vendor for gpu in hardware.gpus)
 
 
-def check_entries(question: Question) -> Answer | None:
+def check_entries(question: Question) -> CheckAnswer | None:
     """Look for entries that break the import of torch, or serve what is not here."""
     torch = question.facts.torch
     if torch is None or not torch.entry_points:
@@ -61,18 +61,22 @@ def check_entries(question: Question) -> Answer | None:
     if broken is not None:
         found = next((each.distribution for each in torch.entry_points if each.name == broken[1]), broken[1])
         reason = torch.report.error.rpartition("; because ")[2] if torch.report else ""
-        return Answer("fail", f"{broken[1]} of {found}: {reason}", {"python": torch.python, "distribution": found})
+        return CheckAnswer("fail", f"{broken[1]} of {found}: {reason}", {"python": torch.python, "distribution": found})
     idle = [entry for entry in torch.entry_points if _idle(question, entry)]
     if _off(question):
-        return Answer("info", f"switched off by TORCH_DEVICE_BACKEND_AUTOLOAD=0: {seen}")
+        return CheckAnswer("info", f"switched off by TORCH_DEVICE_BACKEND_AUTOLOAD=0: {seen}")
     words = {"python": torch.python, "distribution": idle[0].distribution if idle else ""}
-    return Answer("warn", f"{idle[0].name} serves hardware that is not here", words) if idle else Answer("ok", seen)
+    return (
+        CheckAnswer("warn", f"{idle[0].name} serves hardware that is not here", words)
+        if idle
+        else CheckAnswer("ok", seen)
+    )
 
 
-def check_autoload_builds(question: Question) -> Answer | None:
+def check_autoload_builds(question: Question) -> CheckAnswer | None:
     """Say what builds do about such entries."""
     torch = question.facts.torch
-    return Answer("info", "builds switch it off") if torch is not None and torch.entry_points else None
+    return CheckAnswer("info", "builds switch it off") if torch is not None and torch.entry_points else None
 
 
 def _cards(question: Question, vendor: str, ids: tuple[str, ...] = ()) -> list[Gpu]:
@@ -87,13 +91,13 @@ def _title(question: Question, gpu: Gpu) -> str:
     return product.title() if product else gpu.name or f"{gpu.vendor}:{gpu.device}"
 
 
-def check_gaudi(question: Question) -> Answer | None:
+def check_gaudi(question: Question) -> CheckAnswer | None:
     """Say which Gaudi cards are here."""
     cards = _cards(question, GAUDI)
-    return Answer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
+    return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
-def check_gaudi_modules(question: Question) -> Answer | None:
+def check_gaudi_modules(question: Question) -> CheckAnswer | None:
     """Look for Gaudi's kernel modules and nodes."""
     kernel, gaudi = question.facts.kernel, question.facts.gaudi
     if not _cards(question, GAUDI) or kernel is None:
@@ -101,19 +105,21 @@ def check_gaudi_modules(question: Question) -> Answer | None:
     lacking = [name for name in PARTS if name not in kernel.modules]
     if "habanalabs" in lacking or (gaudi is not None and not gaudi.nodes):
         seen = f"not loaded: {', '.join(lacking)}" if lacking else "no device node"
-        return Answer(weight(question), f"{seen}{_said(question)}")
+        return CheckAnswer(weight(question), f"{seen}{_said(question)}")
     version = (gaudi.driver if gaudi else None) or kernel.modules.get("habanalabs") or "loaded"
-    return Answer("warn", f"not loaded: {', '.join(lacking)}") if lacking else Answer("ok", version)
+    return CheckAnswer("warn", f"not loaded: {', '.join(lacking)}") if lacking else CheckAnswer("ok", version)
 
 
-def check_gaudi_release(question: Question) -> Answer | None:
+def check_gaudi_release(question: Question) -> CheckAnswer | None:
     """Hold the driver's release against that of the bridge, and of the profile that was asked for."""
     gaudi = question.facts.gaudi
     driver = gaudi.driver if gaudi else None
     if not _cards(question, GAUDI) or driver is None:
         return None
     other = _other_release(question, driver)
-    return Answer(weight(question), f"driver {driver}, {other}") if other else Answer("ok", f"driver {driver}")
+    return (
+        CheckAnswer(weight(question), f"driver {driver}, {other}") if other else CheckAnswer("ok", f"driver {driver}")
+    )
 
 
 def _said(question: Question) -> str:
@@ -133,57 +139,57 @@ def _other_release(question: Question, driver: str) -> str:
     return ""
 
 
-def check_gaudi_free(question: Question) -> Answer | None:
+def check_gaudi_free(question: Question) -> CheckAnswer | None:
     """Look for torch's failure to take the device."""
     torch = question.facts.torch
     if torch is None or torch.report is None or not _cards(question, GAUDI):
         return None
     found = re.search(r"synStatus=\d+ \[[^]]+\] Device acquire failed", torch.report.error)
-    return Answer("fail", found[0]) if found else Answer("ok", "no failure to take it")
+    return CheckAnswer("fail", found[0]) if found else CheckAnswer("ok", "no failure to take it")
 
 
-def check_lazy_mode(question: Question) -> Answer | None:
+def check_lazy_mode(question: Question) -> CheckAnswer | None:
     """Say which mode Gaudi's bridge runs in."""
     if not _cards(question, GAUDI) or question.facts.environment is None:
         return None
     value = variable(question, "PT_HPU_LAZY_MODE")
     if value:
-        return Answer("warn" if value == "2" else "info", f"PT_HPU_LAZY_MODE={value}")
+        return CheckAnswer("warn" if value == "2" else "info", f"PT_HPU_LAZY_MODE={value}")
     plugin = distribution(question, "habana-torch-plugin")
     usual = f": {'lazy' if numbers(plugin) < EAGER_SINCE else 'eager'} mode" if plugin else ""
-    return Answer("info", f"PT_HPU_LAZY_MODE is not set{usual}")
+    return CheckAnswer("info", f"PT_HPU_LAZY_MODE is not set{usual}")
 
 
-def check_gaudi_torch(question: Question) -> Answer | None:
+def check_gaudi_torch(question: Question) -> CheckAnswer | None:
     """Look for a torch that is not Habana's beside Habana's bridge."""
     torch, plugin = question.facts.torch, distribution(question, "habana-torch-plugin")
     if torch is None or torch.version is None or not plugin:
         return None
     local = torch.version.partition("+")[2]
     if local.startswith(("hpu", "git")):  # Habana's own says which commit it is of
-        return Answer("ok", f"torch {torch.version}")
-    return Answer("fail", f"torch {torch.version}")
+        return CheckAnswer("ok", f"torch {torch.version}")
+    return CheckAnswer("fail", f"torch {torch.version}")
 
 
-def check_ascend(question: Question) -> Answer | None:
+def check_ascend(question: Question) -> CheckAnswer | None:
     """Say which Ascend cards are here; their maker also makes network cards."""
     cards = _cards(question, ASCEND, ASCEND_IDS)
-    return Answer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
+    return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
-def check_cann(question: Question) -> Answer | None:
+def check_cann(question: Question) -> CheckAnswer | None:
     """Look for the CANN environment in this shell."""
     ascend = question.facts.ascend
     if not _cards(question, ASCEND, ASCEND_IDS) or question.facts.environment is None:
         return None
     home = variable(question, "ASCEND_HOME_PATH") or variable(question, "ASCEND_TOOLKIT_HOME")
     if home:
-        return Answer("ok", home)
+        return CheckAnswer("ok", home)
     script = ascend.scripts[0] if ascend and ascend.scripts else "/usr/local/Ascend/ascend-toolkit/set_env.sh"
-    return Answer(weight(question), "ASCEND_HOME_PATH is not set", {"script": script})
+    return CheckAnswer(weight(question), "ASCEND_HOME_PATH is not set", {"script": script})
 
 
-def check_npu_torch(question: Question) -> Answer | None:
+def check_npu_torch(question: Question) -> CheckAnswer | None:
     """Hold torch_npu against torch: each is compiled against one release of it."""
     torch, npu = question.facts.torch, distribution(question, "torch-npu")
     if torch is None or not numbers(torch.version or "") or not npu:
@@ -191,10 +197,10 @@ def check_npu_torch(question: Question) -> Answer | None:
     wanted = ".".join(map(str, numbers(npu, 3)))
     words = {"python": torch.python, "wanted": wanted}
     level: Level = "ok" if numbers(npu) == numbers(torch.version or "") else "fail"
-    return Answer(level, f"torch-npu {npu} beside torch {torch.version}", words)
+    return CheckAnswer(level, f"torch-npu {npu} beside torch {torch.version}", words)
 
 
-def check_two_accelerators(question: Question) -> Answer | None:
+def check_two_accelerators(question: Question) -> CheckAnswer | None:
     """Look for torch_npu beside a torch that was built for another accelerator."""
     torch, npu = question.facts.torch, distribution(question, "torch-npu")
     if torch is None or torch.version is None or not npu:
@@ -202,7 +208,7 @@ def check_two_accelerators(question: Question) -> Answer | None:
     other = torch.xpu or torch.cuda
     bad = bool(other) and not _off(question)
     seen = f"torch-npu {npu} beside torch {torch.version}"
-    return Answer("fail" if bad else "ok", seen, {"python": torch.python})
+    return CheckAnswer("fail" if bad else "ok", seen, {"python": torch.python})
 
 
 # What is wrong with the extensions that `import torch` loads by itself: what was seen, judged.
@@ -253,7 +259,7 @@ def _torch(look: Extensions) -> Iterator[Remark]:
         yield Remark(id="autoload.torch", level="ok", seen=f"torch {alone.version} imports, without extensions")
 
 
-def find_unfit(entry: Entry, look: Extensions, devices: Sequence[Device]) -> str:
+def find_unfit(entry: LoadedEntryPoint, look: Extensions, devices: Sequence[Device]) -> str:
     """Say why an extension is for another torch than the one that is installed; empty where it fits, or may."""
     version = look.torch.version if look.torch else None
     if not version:
@@ -268,7 +274,7 @@ def find_unfit(entry: Entry, look: Extensions, devices: Sequence[Device]) -> str
     return ""
 
 
-def _requirements(entry: Entry) -> Iterator[Requirement]:
+def _requirements(entry: LoadedEntryPoint) -> Iterator[Requirement]:
     """Give what a package asks of torch; a line that is no requirement binds nobody, as pip has it too."""
     for text in entry.requires:
         with suppress(InvalidRequirement):
@@ -280,7 +286,7 @@ def _applies(asked: Requirement) -> bool:
     return asked.marker is None or asked.marker.evaluate({"extra": ""})
 
 
-def _pin(entry: Entry, look: Extensions, devices: Sequence[Device], why: str) -> Remark:
+def _pin(entry: LoadedEntryPoint, look: Extensions, devices: Sequence[Device], why: str) -> Remark:
     device = owner_of(entry, devices)
     fitting = _fitting(device, look.torch.version or "") if device and look.torch else ""
     told = f"# install the {entry.distribution} that is for torch {look.torch.version if look.torch else ''}"
@@ -301,7 +307,11 @@ def _fitting(device: Device, torch: str) -> str:
 
 
 def _entry(
-    entry: Entry, load: Load | None, look: Extensions, texts: Mapping[str, CheckText], unfit: Mapping[int, str]
+    entry: LoadedEntryPoint,
+    load: LoadOutcome | None,
+    look: Extensions,
+    texts: Mapping[str, CheckText],
+    unfit: Mapping[int, str],
 ) -> Remark:
     """Say of one extension whether it loads, or, where that was not tried, whether it can."""
     name = "autoload.extension" if entry.found else "autoload.module"
@@ -325,12 +335,12 @@ def reason_of(error: str) -> str:
     return error.rpartition("; because ")[2]
 
 
-def named(entry: Entry) -> str:
+def named(entry: LoadedEntryPoint) -> str:
     """Give an entry as people name it, with its package."""
     return f"{entry.name} of {entry.distribution or 'an unknown package'} {entry.version}".rstrip()
 
 
-def _without(entries: Sequence[Entry], look: Extensions, texts: Mapping[str, CheckText]) -> tuple[str, ...]:
+def _without(entries: Sequence[LoadedEntryPoint], look: Extensions, texts: Mapping[str, CheckText]) -> tuple[str, ...]:
     """Give what takes extensions away, in the words of the doctor; of several, one has to go."""
     fixes = [
         texts[FROM_DOCTOR].fix({"python": look.python, "distribution": entry.distribution or entry.name})

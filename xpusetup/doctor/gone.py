@@ -6,32 +6,34 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import Answer, Question
+from xpusetup.doctor.question import CheckAnswer, Question
 from xpusetup.machine.companions import INDEX, TRITONS
 
 if TYPE_CHECKING:
-    from xpusetup.machine.environments import Conflict, Torch
+    from xpusetup.machine.environments import InstalledTorch, LibraryConflict
 
 
-def check_gone(question: Question) -> Answer | None:
+def check_gone(question: Question) -> CheckAnswer | None:
     """Look for files of torch, its Triton and the run time that are listed and not there."""
     torch = question.facts.torch
     if torch is None or torch.conflicts is None:
         return None
     found = sorted((one for one in torch.conflicts if one.kind == "gone"), key=lambda one: one.level != "fail")
     if not found:
-        return Answer("ok", "all that they list is there")
+        return CheckAnswer("ok", "all that they list is there")
     seen = "\n".join(map(_told, found))
-    return Answer(found[0].level, seen, {"commands": "\n".join(line for one in found for line in _mend(one, torch))})
+    return CheckAnswer(
+        found[0].level, seen, {"commands": "\n".join(line for one in found for line in _mend(one, torch))}
+    )
 
 
-def _told(one: Conflict) -> str:
+def _told(one: LibraryConflict) -> str:
     more = f" and {one.count - 1} more" if one.count > 1 else ""
     name = one.names[0] if one.names else "a file"
     return f"{one.owners.get('library', '')} lists {name}{more}, and that is not there"
 
 
-def _mend(one: Conflict, torch: Torch) -> tuple[str, str]:
+def _mend(one: LibraryConflict, torch: InstalledTorch) -> tuple[str, str]:
     """Remove the package and all that share its folder, then install the one that is wanted.
 
     What torch pins is wanted where a Triton of another name is broken. torch's own wheel and Triton for XPU are on

@@ -18,7 +18,7 @@ from xpusetup.doctor.ages import (
 from xpusetup.doctor.question import (
     BINDS,
     DRIVERS,
-    Answer,
+    CheckAnswer,
     Question,
     family,
     gpus,
@@ -43,7 +43,7 @@ from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, Kernel
+    from xpusetup.machine.facts import Gpu, LinuxKernel
     from xpusetup.machine.gpus import Family
 
 
@@ -72,19 +72,19 @@ def weight(question: Question) -> Level:
     return "fail" if question.goal == "run" else "warn"
 
 
-def check_gpu_present(question: Question) -> Answer | None:
+def check_gpu_present(question: Question) -> CheckAnswer | None:
     """Look for the device; building needs none, running does."""
     if not question.device.pci_vendors or question.facts.hardware is None:
         return None
     if is_xpu(question) and question.facts.in_wsl:
-        return Answer("info", "WSL2 hides it: Windows drives it")
+        return CheckAnswer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:
         title, words = question.device.title, {"device": question.device.title}
         if question.facts.notes.get("hardware.gpus") == VGA_ALONE:
-            return Answer("warn", f"no {title} among the VGA controllers{_beside(question)}", words)
-        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", words)
-    return Answer("ok", named(question, found))
+            return CheckAnswer("warn", f"no {title} among the VGA controllers{_beside(question)}", words)
+        return CheckAnswer(weight(question), f"no {title} on the PCI bus{_beside(question)}", words)
+    return CheckAnswer("ok", named(question, found))
 
 
 def _beside(question: Question) -> str:
@@ -99,18 +99,18 @@ def _unknown(question: Question) -> list[Gpu]:
     return found if question.gpus else []
 
 
-def check_supported(question: Question) -> Answer | None:
+def check_supported(question: Question) -> CheckAnswer | None:
     """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
     unknown = [gpu for gpu in _unknown(question) if not age(question, gpu)]
     if not unknown:
-        return Answer("ok", "in the driver's table")
+        return CheckAnswer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}
-    return Answer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
+    return CheckAnswer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
 
 
-def check_release(question: Question) -> Answer | None:
+def check_release(question: Question) -> CheckAnswer | None:
     """Hold the GPUs against the targets that the release was compiled for."""
     listed, arch = intel_gpus(question), question.profile.arch
     known = [(gpu, kind) for gpu in listed if (kind := family(question, gpu)) is not None]
@@ -120,39 +120,39 @@ def check_release(question: Question) -> Answer | None:
     words = {"profile": question.profile.name, "targets": ", ".join(arch.default)}
     words["others"] = GENERIC if arch.spirv else "Nothing is known to be in them for another GPU"
     if not left_out:
-        return Answer("ok", f"in the targets of {question.profile.name}", words)
+        return CheckAnswer("ok", f"in the targets of {question.profile.name}", words)
     seen = f"{question.profile.name} holds no code for {named(question, left_out)}"
     if arch.spirv:
         seen = f"{question.profile.name} compiles its kernels for {named(question, left_out)} when they are first used"
     asked: Level = "warn" if question.facts.is_told("torch") else "info"
     worst: Level = asked if arch.spirv else "fail"
-    return Answer(worst if len(left_out) == len(listed) else "info", seen, words)
+    return CheckAnswer(worst if len(left_out) == len(listed) else "info", seen, words)
 
 
-def check_fp64(question: Question) -> Answer | None:
+def check_fp64(question: Question) -> CheckAnswer | None:
     """Look for GPUs that compute in double precision only by emulation."""
     kinds = ((gpu, family(question, gpu)) for gpu in intel_gpus(question))
     lacking = [gpu for gpu, kind in kinds if kind is not None and kind.native_fp64 is False]
-    return Answer("info", named(question, lacking)) if lacking else None
+    return CheckAnswer("info", named(question, lacking)) if lacking else None
 
 
-def check_small_bar(question: Question) -> Answer | None:
+def check_small_bar(question: Question) -> CheckAnswer | None:
     """Look at the window to the memory of each card; xe refuses a small one, i915 is slow with it."""
     cards = [gpu for gpu in intel_gpus(question) if is_discrete(question, gpu) and gpu.bar is not None]
     small = [gpu for gpu in cards if (gpu.bar or 0) <= SMALL]
     if not cards:
         return None
     if not small:
-        return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
+        return CheckAnswer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
     refused = REFUSES_MEMORY in question.facts.refused
     ladder = question.facts.userland.level_zero if question.facts.userland else None
     starts = lists_all(question) and ladder is not None and not ladder.init
     blind = any(gpu.driver == "xe" for gpu in small) and not starts
     level: Level = "fail" if refused or blind else "warn"
-    return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+    return CheckAnswer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
 
 
-def check_several_battlemage(question: Question) -> Answer | None:
+def check_several_battlemage(question: Question) -> CheckAnswer | None:
     """Hold the Battlemage cards on the bus against those that Level Zero lists, where no variable chooses."""
     cards = [gpu for gpu in of_family(question, "bmg") if gpu.driver in BINDS]
     ladder = question.facts.userland.level_zero if question.facts.userland else None
@@ -161,7 +161,7 @@ def check_several_battlemage(question: Question) -> Answer | None:
     if variable(question, "ZE_AFFINITY_MASK"):
         return None
     seen = sum(device.kind in ("gpu", "") for device in ladder.devices)
-    return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
+    return CheckAnswer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
 
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
@@ -209,11 +209,11 @@ FLEX = ("56c0", "56c1", "56c2")
 """Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
 
 
-def _kernel(question: Question) -> Kernel | None:
+def _kernel(question: Question) -> LinuxKernel | None:
     return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
-def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
+def _words(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> dict[str, str]:
     device = lost[0].device if lost else ""
     first = first_of(question, lost[0], "kernel") if lost else None
     newer = f": Linux {first.first} or newer" if first and _is_before(question, kernel, lost[0]) else ""
@@ -245,7 +245,7 @@ def _of_proxmox(words: dict[str, str]) -> dict[str, str]:
     return {"means": means, "mend": mend, "commands": commands}
 
 
-def check_firmware(question: Question) -> Answer | None:
+def check_firmware(question: Question) -> CheckAnswer | None:
     """Look for firmware that the kernel did not find, in its messages or, where no node is, in the files."""
     kernel = _kernel(question)
     if kernel is None:
@@ -256,14 +256,14 @@ def check_firmware(question: Question) -> Answer | None:
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
     if lines and (gone or (guc and not lists_all(question))):
         listed = {"means": STILL_LISTED} if nodes(question) else {}
-        return Answer("fail", (guc or lines)[-1], listed)
+        return CheckAnswer("fail", (guc or lines)[-1], listed)
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:
-            return Answer("fail", f"no /lib/firmware/{lacking[0]}*")
+            return CheckAnswer("fail", f"no /lib/firmware/{lacking[0]}*")
     if kernel.messages is None and not lists_gpu(question.facts):
         return None  # the kernel keeps them for root, and a node alone does not tell
-    return Answer("info", lines[-1]) if lines else Answer("ok", "none is missed")
+    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "none is missed")
 
 
 def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
@@ -272,7 +272,7 @@ def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
     return "" if any(file.startswith(wanted) for file in files) else wanted
 
 
-def check_wedged(question: Question) -> Answer | None:
+def check_wedged(question: Question) -> CheckAnswer | None:
     """Look for a GPU that the kernel has given up: its firmware did not start, or a reset failed."""
     kernel = _kernel(question)
     if kernel is None or kernel.messages is None:
@@ -282,9 +282,9 @@ def check_wedged(question: Question) -> Answer | None:
     if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
         return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
-        return Answer("ok", "none is given up")
+        return CheckAnswer("ok", "none is given up")
     first = next((line for line in lines if "wedged" not in line), lines[0])
-    return Answer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
+    return CheckAnswer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
 
 
 def _still_wedged(said: list[str]) -> list[str]:
@@ -294,16 +294,16 @@ def _still_wedged(said: list[str]) -> list[str]:
     return [line for place, line in found if place > came or not re.search(PROBE_FAILED, line)]
 
 
-def check_hang(question: Question) -> Answer | None:
+def check_hang(question: Question) -> CheckAnswer | None:
     """Look for hangs and resets in the kernel's messages."""
     kernel = _kernel(question)
     if kernel is None or kernel.messages is None:
         return None
     lines = messages(question, HANG)
-    return Answer("warn", f"{len(lines)}, the last: {lines[-1]}") if lines else Answer("ok", "none recorded")
+    return CheckAnswer("warn", f"{len(lines)}, the last: {lines[-1]}") if lines else CheckAnswer("ok", "none recorded")
 
 
-def check_max_driver(question: Question) -> Answer | None:
+def check_max_driver(question: Question) -> CheckAnswer | None:
     """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
     kernel = _kernel(question)
     cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
@@ -317,12 +317,12 @@ def check_max_driver(question: Question) -> Answer | None:
         built = "i915 is built by DKMS, for another kernel" if "i915" in kernel.dkms else NOT_BUILT
         mend = BUILD_AGAIN if "i915" in kernel.dkms else INSTALL_DKMS
         words = {**_words(question, kernel, lost), "mend": mend}
-        return Answer("fail", f"{named(question, lost)} has no driver; {built}", words)
+        return CheckAnswer("fail", f"{named(question, lost)} has no driver; {built}", words)
     version = kernel.modules.get("i915")
-    return Answer("ok", f"i915 {version or 'of the kernel'}" if "i915" in kernel.modules else str(cards[0].driver))
+    return CheckAnswer("ok", f"i915 {version or 'of the kernel'}" if "i915" in kernel.modules else str(cards[0].driver))
 
 
-def check_known(question: Question) -> Answer | None:
+def check_known(question: Question) -> CheckAnswer | None:
     """Look whether the kernel would drive the GPU by itself: by its messages, or by its table of drivers."""
     kernel, lost = _kernel(question), unbound(question)
     if kernel is None or not intel_gpus(question):
@@ -331,29 +331,29 @@ def check_known(question: Question) -> Answer | None:
         first = first_of(question, early[0], "kernel")
         by = f": the first that does by itself is {first.first}" if first else ""
         seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}{by}"
-        return Answer("fail", seen, _words(question, kernel, early))
-    return _refusal(question, kernel, lost) if lost else Answer("ok", f"Linux {kernel.release} knows it")
+        return CheckAnswer("fail", seen, _words(question, kernel, early))
+    return _refusal(question, kernel, lost) if lost else CheckAnswer("ok", f"Linux {kernel.release} knows it")
 
 
-def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | None:
+def _refusal(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> CheckAnswer | None:
     """Say why no driver has a GPU: the kernel refuses it, has no driver for it, or is older than it."""
     refused = messages(question, REFUSED)
     if refused and _barred(question, kernel, lost):
         return None  # the driver that would take it by itself may not load, and the other one says that it will not
     if refused:
-        return Answer("fail", refused[-1], _words(question, kernel, lost))
+        return CheckAnswer("fail", refused[-1], _words(question, kernel, lost))
     unclaimed = [gpu for gpu in lost if kernel.claims is not None and kernel.claims.get(gpu.device) == []]
     if unclaimed:
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
-        return Answer("fail", seen, _words(question, kernel, unclaimed))
+        return CheckAnswer("fail", seen, _words(question, kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
     if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
         seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
-        return Answer("fail", seen, _words(question, kernel, late))
+        return CheckAnswer("fail", seen, _words(question, kernel, late))
     return None
 
 
-def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
+def _too_early(question: Question, kernel: LinuxKernel) -> list[Gpu]:
     """Give the GPUs of which nothing works and that the kernel is too old for, where no driver of its own is built in.
 
     Kernels of RHEL and those that makers of machines get from Ubuntu (-oem) have drivers of later ones.
@@ -373,16 +373,18 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     return newest_first(question, [gpu for gpu in early if gpu in forced or (blind and gpu.driver == SEEN_ELSEWHERE)])
 
 
-def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
+def _is_before(question: Question, kernel: LinuxKernel, gpu: Gpu) -> bool:
     """Say whether a kernel is older than the first that drives a GPU by itself."""
     return before_kernel(question, gpu, kernel.release) is not None
 
 
-def check_blacklist(question: Question) -> Answer | None:
+def check_blacklist(question: Question) -> CheckAnswer | None:
     """Look for drivers that were told not to load, where a GPU waits for one."""
     kernel, lost = _kernel(question), unbound(question)
     if _dark(question):
-        return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
+        return CheckAnswer(
+            "fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"}
+        )
     waits = bool(lost) or _without_node(question)
     if kernel is None or not (waits or _untold_and_fails(question)):
         return None
@@ -391,13 +393,13 @@ def check_blacklist(question: Question) -> Answer | None:
     left = bool(barred) and "=!" in barred[0]
     if left or (barred and waits):
         seen = f"{barred[0]} keeps its driver from {named(question, those)}, and no other takes it"
-        return Answer("fail", seen if left else f"{', '.join(barred)} may not load", {"module": barred[0]})
+        return CheckAnswer("fail", seen if left else f"{', '.join(barred)} may not load", {"module": barred[0]})
     if waits and "nomodeset" in kernel.cmdline.split():
-        return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
+        return CheckAnswer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
 
 
-def _barred(question: Question, kernel: Kernel, those: list[Gpu]) -> list[str]:
+def _barred(question: Question, kernel: LinuxKernel, those: list[Gpu]) -> list[str]:
     """Give the drivers that may not load and that would take one of these GPUs: many keep i915 from what xe drives.
 
     One that only leaves a GPU alone (i915.force_probe=!56a0) is given by what tells it to.
@@ -412,7 +414,7 @@ def _barred(question: Question, kernel: Kernel, those: list[Gpu]) -> list[str]:
     return [*(name for name in kernel.blacklisted if name in dict(takers)), *left]
 
 
-def _probes(kernel: Kernel, name: str, gpu: Gpu) -> bool | None:
+def _probes(kernel: LinuxKernel, name: str, gpu: Gpu) -> bool | None:
     """Say whether a driver was told to take a GPU (force_probe=56a0), or to leave it (!56a0); None where neither."""
     found = re.findall(rf"\b{name}\.force_probe=['\"]?([^\s'\"]+)", kernel.cmdline)
     value = kernel.force_probe.get(name) or (found[-1] if found else "")
@@ -420,7 +422,7 @@ def _probes(kernel: Kernel, name: str, gpu: Gpu) -> bool | None:
     return not named[-1].startswith("!") if named else None
 
 
-def _takers(kind: Family | None, gpu: Gpu, kernel: Kernel) -> tuple[str, ...]:
+def _takers(kind: Family | None, gpu: Gpu, kernel: LinuxKernel) -> tuple[str, ...]:
     """Give the driver that takes a GPU by itself, or where the command line forces another, that one."""
     if _probes(kernel, "xe", gpu) or (kind is not None and kind.id.startswith(ONLY_XE)):
         return ("xe",)
@@ -445,7 +447,7 @@ def _dark(question: Question) -> bool:
     return untold and is_xpu(question) and not nodes(question) and "nomodeset" in cmdline.split()
 
 
-def check_bound(question: Question) -> Answer | None:
+def check_bound(question: Question) -> CheckAnswer | None:
     """Look which driver has each GPU; one that serves another purpose (vfio-pci) does not count."""
     found, lost = intel_gpus(question), unbound(question)
     if question.facts.in_wsl or not found:
@@ -454,15 +456,15 @@ def check_bound(question: Question) -> Answer | None:
     if forced := FORCED.findall(question.facts.kernel.cmdline if question.facts.kernel else ""):
         seen += f"; the kernel's command line decides it: {' '.join(forced)}"
     if not lost:
-        return Answer("ok", seen)
+        return CheckAnswer("ok", seen)
     words = {"address": lost[0].address, **how_to_bind(question, lost[0])}
     cards = any(is_discrete(question, gpu) for gpu in found if gpu not in lost)
     left = all(gpu.driver == GIVEN or (cards and not is_discrete(question, gpu)) for gpu in lost)
     some: Level = "info" if left else "warn"  # given away on purpose, or an integrated one, which PyTorch leaves out
-    return Answer("fail" if len(lost) == len(found) else some, seen, words)
+    return CheckAnswer("fail" if len(lost) == len(found) else some, seen, words)
 
 
-def check_xe_on_alchemist(question: Question) -> Answer | None:
+def check_xe_on_alchemist(question: Question) -> CheckAnswer | None:
     """Look for an Alchemist card on xe: under an old kernel, or where nothing finds it."""
     kernel = _kernel(question)
     cards = [gpu for gpu in of_family(question, "dg2") if gpu.driver == "xe"]
@@ -474,10 +476,10 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
         return None  # a driver that is too old for the kernel finds nothing on i915 either
     under = f" under Linux {kernel.release}" if kernel else ""
     seen = f"xe has {named(question, cards)}{under}"
-    return Answer("fail" if lost else "warn", seen, _words(question, kernel, cards) if kernel else {})
+    return CheckAnswer("fail" if lost else "warn", seen, _words(question, kernel, cards) if kernel else {})
 
 
-def check_driver_age(question: Question) -> Answer | None:
+def check_driver_age(question: Question) -> CheckAnswer | None:
     """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
     kernel, build = _kernel(question), driver_build(question.facts)
     if build is None or question.facts.in_wsl or all_old(question):
@@ -487,12 +489,12 @@ def check_driver_age(question: Question) -> Answer | None:
     release = numbers(kernel.release) if kernel else (0, 0)
     late = [level for first, last, level in AGES if release >= first and build <= last]
     if late and REFUSES_MEMORY in question.facts.refused:
-        return Answer("fail", f"{seen}, which refuses memory")
+        return CheckAnswer("fail", f"{seen}, which refuses memory")
     if check_stock(question) is not None:
-        return Answer("info", seen) if kernel else None
+        return CheckAnswer("info", seen) if kernel else None
     if kernel is None or (newer_than(question, build) and not lists_all(question)):
         return None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
     if on_xe and build <= FIRST_WITH_XE:
-        return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
-    return Answer(late[0] if late else "ok", seen)
+        return CheckAnswer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
+    return CheckAnswer(late[0] if late else "ok", seen)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import Answer
+from xpusetup.doctor.question import CheckAnswer
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
@@ -106,7 +106,7 @@ def _is_message(name: str, facts: Facts) -> bool:
     return name in SYMPTOMS and not any(facts.is_told(part) for part in WHENCE)
 
 
-def judge_untold(name: str, facts: Facts, answer: Answer | None, *, whole: bool) -> Answer | None:
+def judge_untold(name: str, facts: Facts, answer: CheckAnswer | None, *, whole: bool) -> CheckAnswer | None:
     """Give a check's answer as far as it follows from what was told; else that it is not known, and of what.
 
     `whole`: Level Zero lists every GPU that is told of.
@@ -114,12 +114,12 @@ def judge_untold(name: str, facts: Facts, answer: Answer | None, *, whole: bool)
     if any(not facts.is_told(part) for part in FROM_ABSENCE.get(name, ())) and answer is not None:
         answer = None if answer.level in ("warn", "fail", "info") else answer
     if answer is not None and answer.level == "fail" and _is_message(name, facts):
-        return Answer("unknown", f"{answer.seen}; nothing was told from which it follows")
+        return CheckAnswer("unknown", f"{answer.seen}; nothing was told from which it follows")
     if answer is not None and answer.level not in ("ok", "info"):
         return answer
     missing = untold_parts(name, facts)
     if not missing or (answer is not None and answer.level == "info"):
         return answer
     if name in PROVEN and whole:
-        return Answer("ok", "Level Zero lists a GPU")
-    return Answer("unknown", f"not told: {', '.join(missing)}")
+        return CheckAnswer("ok", "Level Zero lists a GPU")
+    return CheckAnswer("unknown", f"not told: {', '.join(missing)}")

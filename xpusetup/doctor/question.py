@@ -254,7 +254,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CheckAnswer:
     """What a check saw. `words` fill the gaps in the check's text."""
 
     level: Level
@@ -271,7 +271,7 @@ class Check:
     """
 
     id: str
-    ask: Callable[[Question], Answer | None]
+    ask: Callable[[Question], CheckAnswer | None]
     reads: tuple[Section, ...] = ()
     goals: tuple[Goal, ...] = ("build", "run")
 

@@ -20,7 +20,7 @@ from xpusetup.doctor import (
     variables,
 )
 from xpusetup.doctor.known import judge_untold
-from xpusetup.doctor.question import Answer, Check, Question, kept_torch, lists_all
+from xpusetup.doctor.question import Check, CheckAnswer, Question, kept_torch, lists_all
 from xpusetup.machine.facts import Section
 from xpusetup.machine.installs import keep_torch_all
 
@@ -198,7 +198,7 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
         return None
     cause = next((name for name in text.follows if _outweighs(found, name, answer)), "")
     if cause:
-        answer = Answer("skip", f"waits for {cause}", answer.words)
+        answer = CheckAnswer("skip", f"waits for {cause}", answer.words)
     quiet = answer.level in ("ok", "skip", "unknown")
     return Finding(
         id=check.id,
@@ -213,13 +213,13 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
     )
 
 
-def _reason(text: CheckText, answer: Answer) -> str:
+def _reason(text: CheckText, answer: CheckAnswer) -> str:
     """Give why it matters: what a line was known to mean says more than the check's own words."""
     means = answer.words.get("means", "")
     return f"{means}." if means and "<means>" not in text.why else text.reason(answer.words)
 
 
-def _fix(text: CheckText, answer: Answer) -> Fix:
+def _fix(text: CheckText, answer: CheckAnswer) -> Fix:
     """Give what mends it, in the words of the line that told of it where it has some."""
     fix = text.fix(answer.words)
     own = answer.words.get("mend", "") if answer.words.get("means") else ""
@@ -236,7 +236,7 @@ def _keeping(fix: Fix, question: Question) -> Fix:
     return replace(fix, commands=tuple((family, lines) for family, lines in rows if lines))
 
 
-def _outweighs(found: Mapping[str, Finding], name: str, answer: Answer) -> bool:
+def _outweighs(found: Mapping[str, Finding], name: str, answer: CheckAnswer) -> bool:
     """Say whether an answer may be folded into a finding: never something that fails into what only warns."""
     if name not in found:
         return False
@@ -244,13 +244,13 @@ def _outweighs(found: Mapping[str, Finding], name: str, answer: Answer) -> bool:
     return 0 < WEIGHT.get(answer.level, 0) <= WEIGHT.get(root.level, 0)
 
 
-def _ask(check: Check, question: Question) -> Answer | None:
+def _ask(check: Check, question: Question) -> CheckAnswer | None:
     if question.goal not in check.goals:
         return None
     try:
         return judge_untold(check.id, question.facts, check.ask(question), whole=lists_all(question))
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
-        return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
+        return CheckAnswer("crash", f"the check itself failed: {type(error).__name__}: {error}")
 
 
 def sections_for(goals: Iterable[Goal], only: Iterable[str] = ()) -> tuple[Section, ...]:

@@ -5,60 +5,64 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import Answer, Question, numbers
+from xpusetup.doctor.question import CheckAnswer, Question, numbers
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Disk, Held
+    from xpusetup.machine.facts import DiskPlace, Held
 
 
 # The network as git and pip will use it.
 
 
-def check_reach(question: Question) -> Answer | None:
+def check_reach(question: Question) -> CheckAnswer | None:
     """Say which hosts answered, where they were asked."""
     network = question.facts.network
     if network is None or network.reach is None:
         return None
     silent = [host for host, answers in network.reach.items() if not answers]
     if silent:
-        return Answer("warn", f"no answer from {', '.join(silent)}")
-    return Answer("ok", ", ".join(network.reach))
+        return CheckAnswer("warn", f"no answer from {', '.join(silent)}")
+    return CheckAnswer("ok", ", ".join(network.reach))
 
 
-def check_proxy(question: Question) -> Answer | None:
+def check_proxy(question: Question) -> CheckAnswer | None:
     """Look for a proxy that only some programs would take."""
     network = question.facts.network
     if network is None:
         return None
     proxies = network.proxies
     if not {name.lower() for name in proxies} - {"no_proxy"}:
-        return Answer("ok", "none")
+        return CheckAnswer("ok", "none")
     if "http_proxy" not in proxies and "https_proxy" not in proxies and "all_proxy" not in proxies:
-        return Answer("warn", f"set in capital letters alone: {', '.join(proxies)}")
+        return CheckAnswer("warn", f"set in capital letters alone: {', '.join(proxies)}")
     if ("http_proxy" in proxies or "HTTP_PROXY" in proxies) and not {"https_proxy", "HTTPS_PROXY"} & set(proxies):
-        return Answer("warn", "set for http and not for https")
-    return Answer("info", ", ".join(proxies))
+        return CheckAnswer("warn", "set for http and not for https")
+    return CheckAnswer("info", ", ".join(proxies))
 
 
-def check_credentials(question: Question) -> Answer | None:
+def check_credentials(question: Question) -> CheckAnswer | None:
     """Look for passwords in addresses."""
     network = question.facts.network
     if network is None:
         return None
     there = network.credentials
-    return Answer("info", ", ".join(there)) if there else Answer("ok", "none in the addresses of proxies and indexes")
+    return (
+        CheckAnswer("info", ", ".join(there))
+        if there
+        else CheckAnswer("ok", "none in the addresses of proxies and indexes")
+    )
 
 
-def check_redirects(question: Question) -> Answer | None:
+def check_redirects(question: Question) -> CheckAnswer | None:
     """Say where git and pip go instead of the addresses that are written in profiles."""
     network = question.facts.network
     if network is None:
         return None
     gits = [f"{old} is {new}" for new, old in network.redirects.items()]
     pips = [f"{name.rpartition('/')[2]} = {value}" for name, value in network.indexes.items()]
-    return Answer("info", ", ".join([*gits, *pips])) if gits or pips else Answer("ok", "none")
+    return CheckAnswer("info", ", ".join([*gits, *pips])) if gits or pips else CheckAnswer("ok", "none")
 
 
 # A source tree that someone else fetched: the one in which this was started.
@@ -70,27 +74,27 @@ LEAST_GCC = (7, 4)
 """What oneDNN wants of a host compiler; its file cmake/host_compiler_id.cmake, mended in 3.4.4 and 3.5.2."""
 
 
-def check_cmake_cache(question: Question) -> Answer | None:
+def check_cmake_cache(question: Question) -> CheckAnswer | None:
     """Look for a build folder that was configured for another place."""
     tree = question.facts.tree
     if tree is None or tree.cache is None:
         return None
     home = tree.cache.get("CMAKE_HOME_DIRECTORY", tree.path)
     if home != tree.path:
-        return Answer("warn", f"{tree.path}/build was configured for {home}", {"tree": tree.path})
-    return Answer("ok", "of this folder")
+        return CheckAnswer("warn", f"{tree.path}/build was configured for {home}", {"tree": tree.path})
+    return CheckAnswer("ok", "of this folder")
 
 
-def check_folder_name(question: Question) -> Answer | None:
+def check_folder_name(question: Question) -> CheckAnswer | None:
     """Look for a folder's name at which the configuration of old releases fails."""
     tree = question.facts.tree
     if tree is None:
         return None
     old = tree.version is None or numbers(tree.version) <= LAST_WITH_NAMES
-    return Answer("warn" if old and _taken_for_gcc(tree.path) else "ok", tree.path)
+    return CheckAnswer("warn" if old and _taken_for_gcc(tree.path) else "ok", tree.path)
 
 
-def check_path(question: Question) -> Answer | None:
+def check_path(question: Question) -> CheckAnswer | None:
     """Look for a number in the path of the sources that an old oneDNN takes for the version of GCC."""
     resources = question.facts.resources
     if not question.profile.plain_path or resources is None or question.goal == "run":
@@ -99,8 +103,8 @@ def check_path(question: Question) -> Answer | None:
     bad = [(place, found) for place in places if (found := _taken_for_gcc(place))]
     words = {"profile": question.profile.name}
     if bad:
-        return Answer("fail", f"{bad[0][0]} holds {bad[0][1]}", words)
-    return Answer("ok", ", ".join(places), words) if places else None
+        return CheckAnswer("fail", f"{bad[0][0]} holds {bad[0][1]}", words)
+    return CheckAnswer("ok", ", ".join(places), words) if places else None
 
 
 def _taken_for_gcc(path: str) -> str:
@@ -109,34 +113,36 @@ def _taken_for_gcc(path: str) -> str:
     return found[0] if found and numbers(found[0]) < LEAST_GCC else ""
 
 
-def check_shadow(question: Question) -> Answer | None:
+def check_shadow(question: Question) -> CheckAnswer | None:
     """Look whether the current folder's torch hides the one that is installed."""
     tree = question.facts.tree
-    return Answer("warn", tree.path) if tree is not None and tree.in_use else None
+    return CheckAnswer("warn", tree.path) if tree is not None and tree.in_use else None
 
 
-def check_frontend(question: Question) -> Answer | None:
+def check_frontend(question: Question) -> CheckAnswer | None:
     """Say how trees of today are installed."""
     tree = question.facts.tree
     if tree is None or tree.version is None or numbers(tree.version) < FIRST_WITHOUT_INSTALL:
         return None
-    return Answer("info", f"{tree.path} is {tree.version}")
+    return CheckAnswer("info", f"{tree.path} is {tree.version}")
 
 
-def check_submodules(question: Question) -> Answer | None:
+def check_submodules(question: Question) -> CheckAnswer | None:
     """Look for submodules that were not fetched."""
     tree = question.facts.tree
     if tree is None or not tree.git:
         return None
     if tree.submodules:
-        return Answer("warn", f"{len(tree.submodules)} are empty, the first: {tree.submodules[0]}", {"tree": tree.path})
-    return Answer("ok", "complete")
+        return CheckAnswer(
+            "warn", f"{len(tree.submodules)} are empty, the first: {tree.submodules[0]}", {"tree": tree.path}
+        )
+    return CheckAnswer("ok", "complete")
 
 
-def check_tarball(question: Question) -> Answer | None:
+def check_tarball(question: Question) -> CheckAnswer | None:
     """Look for a tree that has no history to fetch submodules from."""
     tree = question.facts.tree
-    return Answer("warn", f"{tree.path} has no .git") if tree is not None and not tree.git else None
+    return CheckAnswer("warn", f"{tree.path} has no .git") if tree is not None and not tree.git else None
 
 
 # FreeSpace for a build: bytes, quotas and files of every place it writes to, and what kind of file system that is.
@@ -164,7 +170,7 @@ NETWORK = {
 }
 
 
-def check_disk(question: Question) -> Answer | None:
+def check_disk(question: Question) -> CheckAnswer | None:
     """Look for room where the build writes; how much a release needs is often not known."""
     resources = question.facts.resources
     if resources is None or not resources.disks or question.goal == "run":
@@ -178,7 +184,7 @@ def check_disk(question: Question) -> Answer | None:
     return room if room and room.level == "fail" else next(iter(closed.values()), room)
 
 
-def _room(disks: list[Disk], needed: float | None) -> Answer:
+def _room(disks: list[DiskPlace], needed: float | None) -> CheckAnswer:
     """Hold the tightest file system against its share of what a build writes."""
     groups = _by_filesystem(disks)
     tightest = min(groups, key=lambda group: _free(group) - _needed(group, needed))
@@ -186,10 +192,10 @@ def _room(disks: list[Disk], needed: float | None) -> Answer:
     where = " and ".join(disk.path for disk in tightest)
     told = "unknown" if needed is None else f"{wanted / GIB:.3g} GiB"
     seen = f"{_free(tightest) / GIB:.0f} GiB {_whose(tightest)} at {where} (needed: {told})"
-    return Answer("fail" if _free(tightest) < wanted else "ok", seen)
+    return CheckAnswer("fail" if _free(tightest) < wanted else "ok", seen)
 
 
-def check_filesystem(question: Question) -> Answer | None:
+def check_filesystem(question: Question) -> CheckAnswer | None:
     """Say where compiling will be slow; it is no fault."""
     resources = question.facts.resources
     if resources is None or not resources.disks or question.goal == "run":
@@ -197,40 +203,40 @@ def check_filesystem(question: Question) -> Answer | None:
     disk = next((each for each in resources.disks if "sources" in each.holds), resources.disks[0])
     kind = disk.filesystem or "unknown"
     slow = kind in NETWORK or kind.startswith("fuse.")
-    return Answer("info" if slow else "ok", f"{kind} at {disk.path}")
+    return CheckAnswer("info" if slow else "ok", f"{kind} at {disk.path}")
 
 
-def _closed(disk: Disk) -> Answer | None:
+def _closed(disk: DiskPlace) -> CheckAnswer | None:
     """Say why nothing can be written to a place. Without its cache pip works, as in a container with a home to read."""
     level: Level = "warn" if disk.holds == ["cache"] else "fail"
     if disk.read_only:
-        return Answer(level, f"{disk.path} is on a file system that is mounted read-only")
+        return CheckAnswer(level, f"{disk.path} is on a file system that is mounted read-only")
     if not disk.writable:
-        return Answer(level, f"{disk.path} may not be written to")
+        return CheckAnswer(level, f"{disk.path} may not be written to")
     if disk.inodes_free is not None and disk.inodes_free < FEWEST_FILES:
-        return Answer(level, f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
+        return CheckAnswer(level, f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
     return None
 
 
-def _by_filesystem(disks: list[Disk]) -> list[list[Disk]]:
-    groups: dict[str, list[Disk]] = {}
+def _by_filesystem(disks: list[DiskPlace]) -> list[list[DiskPlace]]:
+    groups: dict[str, list[DiskPlace]] = {}
     for disk in disks:
         groups.setdefault(disk.mount or disk.path, []).append(disk)
     return list(groups.values())
 
 
-def _free(group: list[Disk]) -> int:
+def _free(group: list[DiskPlace]) -> int:
     """Give in bytes what may still be written, by disk and quota, and what an earlier build has written already."""
     left = min(disk.free if disk.quota_free is None else min(disk.free, disk.quota_free) for disk in group)
     return left + sum(disk.used or 0 for disk in group)
 
 
-def _whose(group: list[Disk]) -> str:
+def _whose(group: list[DiskPlace]) -> str:
     limited = any(disk.quota_free is not None and disk.quota_free < disk.free for disk in group)
     return "left of the quota" if limited else "free"
 
 
-def _needed(group: list[Disk], gib: float | None) -> float:
+def _needed(group: list[DiskPlace], gib: float | None) -> float:
     """Give what a file system has to hold in bytes: all the shares of the places that lie on it."""
     held = [name for disk in group for name in disk.holds]
     if gib is None:
@@ -242,17 +248,17 @@ def _needed(group: list[Disk], gib: float | None) -> float:
 # Disk, memory and the limits of a container or batch job.
 
 
-def check_memory(question: Question) -> Answer | None:
+def check_memory(question: Question) -> CheckAnswer | None:
     """Count jobs by memory; where one alone fits, the heaviest steps may still be killed."""
     resources, each = question.facts.resources, question.profile.memory_per_job_gib
     if resources is None or question.goal == "run":
         return None
     limit, jobs = memory_limit(resources), choose_jobs(resources, each * GIB)
     seen = f"{jobs} job{'' if jobs == 1 else 's'} at {each:g} GiB each, {limit / GIB:.0f} GiB of memory"
-    return Answer("warn" if limit < 2 * each * GIB else "ok", seen)
+    return CheckAnswer("warn" if limit < 2 * each * GIB else "ok", seen)
 
 
-def check_cgroup(question: Question) -> Answer | None:
+def check_cgroup(question: Question) -> CheckAnswer | None:
     """Say which limits are in force; they are no fault."""
     resources = question.facts.resources
     if resources is None or question.goal == "run":
@@ -262,4 +268,4 @@ def check_cgroup(question: Question) -> Answer | None:
         parts.append(f"memory {resources.memory_limit / GIB:.1f} of {resources.memory / GIB:.0f} GiB")
     if resources.cpu_limit is not None and resources.cpu_limit < resources.cpus:
         parts.append(f"{resources.cpu_limit:g} of {resources.cpus} processors")
-    return Answer("info", ", ".join(parts)) if parts else Answer("ok", "none below the machine's own")
+    return CheckAnswer("info", ", ".join(parts)) if parts else CheckAnswer("ok", "none below the machine's own")

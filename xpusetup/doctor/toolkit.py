@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
-from xpusetup.doctor.question import Answer, Question, distribution, family, intel_gpus, is_xpu, variable
+from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
 from xpusetup.machine.facts import NOT_TOLD
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
@@ -31,7 +31,7 @@ RUNTIMES = ("intel-sycl-rt", "intel-cmplr-lib-ur", "dpcpp-cpp-rt")
 LISTS = ("LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH")
 
 
-def check_with_wheel(question: Question) -> Answer | None:
+def check_with_wheel(question: Question) -> CheckAnswer | None:
     """Look for a toolkit on the library path before wheels that bring their own runtime."""
     torch = question.facts.torch
     if not is_xpu(question) or torch is None or question.facts.environment is None:
@@ -42,51 +42,51 @@ def check_with_wheel(question: Question) -> Answer | None:
     if not brought:
         return None
     if not first:
-        return Answer("ok", f"{brought[0]}, and no toolkit on the library path")
+        return CheckAnswer("ok", f"{brought[0]}, and no toolkit on the library path")
     broken = torch.report is not None and (torch.report.error or torch.report.available is False)
-    return Answer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
+    return CheckAnswer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
 
 
-def check_nounset(question: Question) -> Answer | None:
+def check_nounset(question: Question) -> CheckAnswer | None:
     """Look for a shell whose scripts run under set -u."""
     if question.profile.toolkit is None or "nounset" not in variable(question, "SHELLOPTS").split(":"):
         return None
-    return Answer("info", "SHELLOPTS is exported and holds nounset")
+    return CheckAnswer("info", "SHELLOPTS is exported and holds nounset")
 
 
-def check_versions(question: Question) -> Answer | None:
+def check_versions(question: Question) -> CheckAnswer | None:
     """Look for several versions of the compiler in one search path."""
     if question.profile.toolkit is None or question.facts.environment is None:
         return None
     for name in LISTS:
         found = sorted(set(COMPILER.findall(variable(question, name))))
         if len(found) > 1:
-            return Answer("warn", f"{name} holds {' and '.join(found)}")
-    return Answer("ok", "not more than one")
+            return CheckAnswer("warn", f"{name} holds {' and '.join(found)}")
+    return CheckAnswer("ok", "not more than one")
 
 
-def check_foreign_libraries(question: Question) -> Answer | None:
+def check_foreign_libraries(question: Question) -> CheckAnswer | None:
     """Look for the libraries that all of setvars.sh brings and a build does not want."""
     if question.profile.toolkit is None or question.facts.environment is None:
         return None
     there = [name for name in ("DNNLROOT", "CCL_ROOT") if variable(question, name)]
     if not there:
         return None
-    return Answer("info", ", ".join(f"{name}={variable(question, name)}" for name in there))
+    return CheckAnswer("info", ", ".join(f"{name}={variable(question, name)}" for name in there))
 
 
-def check_libstdcxx(question: Question) -> Answer | None:
+def check_libstdcxx(question: Question) -> CheckAnswer | None:
     """Hold the C++ library of a conda environment against what the driver asks for, else against the system's."""
     torch = question.facts.torch
     if torch is None or not is_xpu(question):
         return None
     proven = driver_conflict(torch)
     if proven is not None:
-        return Answer("fail", describe([proven]), {"prefix": torch.prefix})
+        return CheckAnswer("fail", describe([proven]), {"prefix": torch.prefix})
     if torch.glibcxx is None or torch.glibcxx_system is None:
         return None
     seen = f"GLIBCXX_3.4.{torch.glibcxx} in {torch.prefix}, 3.4.{torch.glibcxx_system} in the system"
-    return Answer("fail" if torch.glibcxx < torch.glibcxx_system else "ok", seen, {"prefix": torch.prefix})
+    return CheckAnswer("fail" if torch.glibcxx < torch.glibcxx_system else "ok", seen, {"prefix": torch.prefix})
 
 
 # Compilers, git and Python: what every build needs, whatever it builds for.
@@ -102,43 +102,43 @@ def gcc_version(line: str) -> str | None:
     return found[0] if found else None
 
 
-def check_gcc(question: Question) -> Answer | None:
+def check_gcc(question: Question) -> CheckAnswer | None:
     """Find g++, and that it is GCC."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("g++")
     if tool is None:
-        return Answer("fail", "no g++ on PATH")
+        return CheckAnswer("fail", "no g++ on PATH")
     if "/" not in tool.path:
-        return Answer("fail", f"the settings name {tool.path} as cxx, and it is not on PATH")
+        return CheckAnswer("fail", f"the settings name {tool.path} as cxx, and it is not on PATH")
     if "clang" in (tool.version or "").lower() or "intel" in (tool.version or "").lower():
-        return Answer("fail", f"{tool.path} is not GCC: {tool.version}")
-    return Answer("ok", f"{tool.path}: {tool.version}")
+        return CheckAnswer("fail", f"{tool.path} is not GCC: {tool.version}")
+    return CheckAnswer("ok", f"{tool.path}: {tool.version}")
 
 
-def check_gcc_version(question: Question) -> Answer | None:
+def check_gcc_version(question: Question) -> CheckAnswer | None:
     """Hold g++ against what the profile's sources need."""
     tool, wanted = question.facts.tool("g++"), question.profile.gcc
     if question.facts.tools is None or question.goal == "run" or not wanted:
         return None
     version = gcc_version(tool.version or "") if tool else None
     if version is None:
-        return Answer("warn", "its version cannot be read", {"gcc": wanted})
+        return CheckAnswer("warn", "its version cannot be read", {"gcc": wanted})
     fits = SpecifierSet(wanted).contains(version)
-    return Answer("ok" if fits else "fail", f"{version} (needed: {wanted})", {"gcc": wanted})
+    return CheckAnswer("ok" if fits else "fail", f"{version} (needed: {wanted})", {"gcc": wanted})
 
 
-def check_gcc_faults(question: Question) -> Answer | None:
+def check_gcc_faults(question: Question) -> CheckAnswer | None:
     """Look for a version of GCC that fails on these sources, or that they treat too strictly."""
     return _check_faults(question, with_flags=False)
 
 
-def check_gcc_warnings(question: Question) -> Answer | None:
+def check_gcc_warnings(question: Question) -> CheckAnswer | None:
     """Look for a version of GCC whose warnings these sources take for errors, where flags help."""
     return _check_faults(question, with_flags=True)
 
 
-def _check_faults(question: Question, *, with_flags: bool) -> Answer | None:
+def _check_faults(question: Question, *, with_flags: bool) -> CheckAnswer | None:
     tool = question.facts.tool("g++")
     version = gcc_version(tool.version or "") if tool else None
     faults = [each for each in question.profile.gcc_faults if bool(each.flags) == with_flags]
@@ -149,18 +149,18 @@ def _check_faults(question: Question, *, with_flags: bool) -> Answer | None:
         return None
     worst = next((each for each in found if each.stops), found[0])
     words = {"why": worst.why, "flags": worst.flags, "profile": question.profile.name}
-    return Answer("fail" if worst.stops else "warn", version, words)
+    return CheckAnswer("fail" if worst.stops else "warn", version, words)
 
 
-def check_git(question: Question) -> Answer | None:
+def check_git(question: Question) -> CheckAnswer | None:
     """Find git."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("git")
-    return Answer("fail", "no git on PATH") if tool is None else Answer("ok", tool.version or tool.path)
+    return CheckAnswer("fail", "no git on PATH") if tool is None else CheckAnswer("ok", tool.version or tool.path)
 
 
-def check_python(question: Question) -> Answer | None:
+def check_python(question: Question) -> CheckAnswer | None:
     """Hold the interpreter against the versions that the release supports."""
     python, wanted = question.facts.python, question.profile.python
     if python is None:
@@ -172,7 +172,7 @@ def check_python(question: Question) -> Answer | None:
         "means": f"This release supports Python {wanted}",
         "mend": "Name one that fits: --python 3.11 (or a path).",
     }
-    return Answer("ok" if fits else _unless_served(question), seen, words)
+    return CheckAnswer("ok" if fits else _unless_served(question), seen, words)
 
 
 def _unless_served(question: Question) -> Level:
@@ -184,42 +184,42 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def check_headers(question: Question) -> Answer | None:
+def check_headers(question: Question) -> CheckAnswer | None:
     """Find Python.h."""
     python = question.facts.python
     if python is None or question.goal == "run":
         return None
     words = {"minor": _minor(python.version)}
-    return Answer("ok", "Python.h", words) if python.headers else Answer("fail", "no Python.h", words)
+    return CheckAnswer("ok", "Python.h", words) if python.headers else CheckAnswer("fail", "no Python.h", words)
 
 
-def check_venv(question: Question) -> Answer | None:
+def check_venv(question: Question) -> CheckAnswer | None:
     """Find the modules that make an environment with pip in it."""
     python = question.facts.python
     if python is None or python.adopted is not None:
         return None
     words = {"minor": _minor(python.version)}
-    lacks = Answer(_unless_served(question), "no venv or ensurepip", words)
-    return Answer("ok", "venv, ensurepip", words) if python.venv else lacks
+    lacks = CheckAnswer(_unless_served(question), "no venv or ensurepip", words)
+    return CheckAnswer("ok", "venv, ensurepip", words) if python.venv else lacks
 
 
-def check_environment(question: Question) -> Answer | None:
+def check_environment(question: Question) -> CheckAnswer | None:
     """Say what the build installs into, and refuse an environment that is not there to be installed into."""
     python = question.facts.python
     if python is None or question.goal == "run":
         return None
     there = python.adopted
     if there is None:
-        return Answer("ok", "a new one")
+        return CheckAnswer("ok", "a new one")
     if there.refused:
-        return Answer("fail", f"{there.prefix}: {there.refused}", {"mend": there.fix})
+        return CheckAnswer("fail", f"{there.prefix}: {there.refused}", {"mend": there.fix})
     what = {"venv": "a venv", "conda": "a conda environment", "interpreter": "an interpreter"}[there.kind]
     if there.notes:
-        return Answer("warn", f"{there.prefix}, {what}", {"mend": there.notes[0]})
-    return Answer("ok", f"{there.prefix}, {what} of Python {python.version}, {len(there.installed)} distributions")
+        return CheckAnswer("warn", f"{there.prefix}, {what}", {"mend": there.notes[0]})
+    return CheckAnswer("ok", f"{there.prefix}, {what} of Python {python.version}, {len(there.installed)} distributions")
 
 
-def check_compiler_variables(question: Question) -> Answer | None:
+def check_compiler_variables(question: Question) -> CheckAnswer | None:
     """Look for a device compiler that the shell names for host code."""
     environment = question.facts.environment
     if environment is None or question.profile.toolkit is None:
@@ -227,11 +227,11 @@ def check_compiler_variables(question: Question) -> Answer | None:
     named = {name: environment[name] for name in ("CC", "CXX") if name in environment}
     other = [f"{name}={value}" for name, value in named.items() if NOT_GCC.search(value)]
     if other:
-        return Answer("info", f"{', '.join(other)}: not passed on to a build")
-    return Answer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "not set")
+        return CheckAnswer("info", f"{', '.join(other)}: not passed on to a build")
+    return CheckAnswer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "not set")
 
 
-def check_cmake(question: Question) -> Answer | None:
+def check_cmake(question: Question) -> CheckAnswer | None:
     """Say which CMake builds: the one of its own requirements, whatever is on PATH."""
     tool, wanted = question.facts.tool("cmake"), question.profile.cmake
     if question.facts.tools is None or not wanted:
@@ -243,22 +243,22 @@ def check_cmake(question: Question) -> Answer | None:
     words = {"cmake": wanted}
     if brought:
         beside = f", and not the {here} on PATH" if here else ""
-        return Answer("ok", f"the build brings {brought}{beside}", words)
+        return CheckAnswer("ok", f"the build brings {brought}{beside}", words)
     fits = bool(here) and SpecifierSet(wanted).contains(here)
-    return Answer("ok" if fits else "fail", f"{here or 'none'} on PATH (needed: {wanted})", words)
+    return CheckAnswer("ok" if fits else "fail", f"{here or 'none'} on PATH (needed: {wanted})", words)
 
 
-def check_conda_cmake(question: Question) -> Answer | None:
+def check_conda_cmake(question: Question) -> CheckAnswer | None:
     """Look for a conda environment that a CMake from elsewhere does not search."""
     environment, python = question.facts.environment, question.facts.python
     if environment is None or python is None or python.adopted is None or python.adopted.kind != "conda":
         return None
     prefix = python.adopted.prefix
     told = prefix in environment.get("CMAKE_PREFIX_PATH", "").split(":")
-    return Answer("ok" if told else "info", f"CMAKE_PREFIX_PATH {'holds' if told else 'does not hold'} {prefix}")
+    return CheckAnswer("ok" if told else "info", f"CMAKE_PREFIX_PATH {'holds' if told else 'does not hold'} {prefix}")
 
 
-def check_build_requirements(question: Question) -> Answer | None:
+def check_build_requirements(question: Question) -> CheckAnswer | None:
     """Say what a build would add to an environment that is there."""
     python = question.facts.python
     if python is None or python.adopted is None or python.adopted.refused:
@@ -267,7 +267,11 @@ def check_build_requirements(question: Question) -> Answer | None:
     there = python.adopted.installed
     wanted = [pin for pin in pins if pin.marker is None or pin.marker.evaluate({"python_full_version": python.version})]
     new = [str(pin) for pin in wanted if not pin.specifier.contains(there.get(pin.name.lower(), "0"), prereleases=True)]
-    return Answer("info", f"the build installs {len(new)}, such as {new[0]}") if new else Answer("ok", "all are there")
+    return (
+        CheckAnswer("info", f"the build installs {len(new)}, such as {new[0]}")
+        if new
+        else CheckAnswer("ok", "all are there")
+    )
 
 
 # The toolkit: whether a compiler is there that this profile can use, and setvars.sh is not in the way.
@@ -292,21 +296,21 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
     }
 
 
-def check_compiler(question: Question) -> Answer | None:
+def check_compiler(question: Question) -> CheckAnswer | None:
     """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
     if not (found := found_toolkits(wanted, question.facts)):
-        return Answer(
+        return CheckAnswer(
             "fail",
             f"no icpx below {', '.join(seen.searched)}",
             words_of(wanted, say_others(question.profile, question.facts)),
         )
-    return Answer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in found))
+    return CheckAnswer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in found))
 
 
-def check_version(question: Question) -> Answer | None:
+def check_version(question: Question) -> CheckAnswer | None:
     """Hold the compilers that are here against what the profile accepts."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
@@ -314,14 +318,14 @@ def check_version(question: Question) -> Answer | None:
     usable, found = usable_toolkits(wanted, question.facts), found_toolkits(wanted, question.facts)
     if usable:
         words = {**words_of(wanted, say_others(question.profile, question.facts)), "why": UNKNOWN_VERSION}
-        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words)
+        return CheckAnswer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words)
     there = ", ".join(kit.version or "unknown" for kit in found) or "none"
     known = next(filter(None, (find_refusal(wanted, kit.version) for kit in found)), UNKNOWN_VERSION)
     words = {**words_of(wanted, say_others(question.profile, question.facts)), "why": known[:1].upper() + known[1:]}
-    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", words)
+    return CheckAnswer("fail", f"here: {there}; accepted: {wanted.accepts}", words)
 
 
-def check_open_compiler(question: Question) -> Answer | None:
+def check_open_compiler(question: Question) -> CheckAnswer | None:
     """Look for the open DPC++ where the profile is compiled with it, and hold its version against what is accepted."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "dpclang" or seen is None or question.goal == "run":
@@ -330,12 +334,12 @@ def check_open_compiler(question: Question) -> Answer | None:
     packages = wanted.packages.own(question.facts.system.places if question.facts.system else ())
     words = {"packages": " ".join(packages), "page": wanted.packages.page}
     if usable:
-        return Answer("ok", f"{usable[0].compiler} ({usable[0].version}; accepted: {wanted.accepts})", words)
+        return CheckAnswer("ok", f"{usable[0].compiler} ({usable[0].version}; accepted: {wanted.accepts})", words)
     if not found:
-        return Answer("fail", "no dpclang++ on PATH", words)
+        return CheckAnswer("fail", "no dpclang++ on PATH", words)
     why = next(filter(None, (find_refusal(wanted, kit.version) for kit in found)), "")
     there = ", ".join(kit.version or "unknown" for kit in found)
-    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}{f': {why}' if why else ''}", words)
+    return CheckAnswer("fail", f"here: {there}; accepted: {wanted.accepts}{f': {why}' if why else ''}", words)
 
 
 def _is_about_torch(question: Question) -> bool:
@@ -347,15 +351,15 @@ def _is_about_torch(question: Question) -> bool:
     return (named or bool(torch.version) or torch.report is not None) and not torch_works(facts)
 
 
-def check_setvars(question: Question) -> Answer | None:
+def check_setvars(question: Question) -> CheckAnswer | None:
     """Look for setvars.sh in this shell: fine for building, wrong for running."""
     environment = question.facts.environment
     if question.profile.toolkit is None or environment is None:
         return None
     if environment.get("SETVARS_COMPLETED") == "1":
         level: Level = "warn" if question.goal == "run" and _is_about_torch(question) else "info"
-        return Answer(level, "setvars.sh was sourced in this shell")
-    return Answer("ok", "not sourced in this shell")
+        return CheckAnswer(level, "setvars.sh was sourced in this shell")
+    return CheckAnswer("ok", "not sourced in this shell")
 
 
 # The parts of a toolkit: device compiler, libraries that a profile's build asks for, and the compilers' caches.
@@ -379,27 +383,27 @@ def _wanted(question: Question) -> set[str]:
     return {*sourced, "mkl"} if required else sourced
 
 
-def _check_part(question: Question, part: str, lacking: Level) -> Answer | None:
+def _check_part(question: Question, part: str, lacking: Level) -> CheckAnswer | None:
     """Look for a part. Its lack is no failure: the configure step stops at it within a minute, where it matters."""
     kit, toolkit = _kit(question), question.profile.toolkit
     if kit is None or toolkit is None or part not in _wanted(question):
         return None
     if part in (kit.parts or []):
-        return Answer("ok", f"{kit.root}/{part}", words_of(toolkit))
-    return Answer(lacking, f"no {kit.root}/{part}", words_of(toolkit))
+        return CheckAnswer("ok", f"{kit.root}/{part}", words_of(toolkit))
+    return CheckAnswer(lacking, f"no {kit.root}/{part}", words_of(toolkit))
 
 
-def check_mkl(question: Question) -> Answer | None:
+def check_mkl(question: Question) -> CheckAnswer | None:
     """Look for oneMKL with its SYCL libraries."""
     return _check_part(question, "mkl", "warn")
 
 
-def check_pti(question: Question) -> Answer | None:
+def check_pti(question: Question) -> CheckAnswer | None:
     """Look for the library that the profiler is built with."""
     return _check_part(question, "pti", "warn")
 
 
-def check_ccl(question: Question) -> Answer | None:
+def check_ccl(question: Question) -> CheckAnswer | None:
     """Look for oneCCL, without which there is no XCCL: several GPUs would not compute together."""
     kinds = [kind for gpu in intel_gpus(question) if (kind := family(question, gpu)) is not None]
     return _check_part(question, "ccl", "warn" if len(hide_integrated(kinds, lambda kind: kind)) > 1 else "info")
@@ -409,7 +413,7 @@ def _targets(question: Question) -> list[str]:
     return question.profile.arch.default if question.profile.arch else []
 
 
-def check_ocloc(question: Question) -> Answer | None:
+def check_ocloc(question: Question) -> CheckAnswer | None:
     """Look for the device compiler that ahead-of-time targets need."""
     seen = question.facts.toolkits
     wanted = question.profile.toolkit
@@ -419,21 +423,25 @@ def check_ocloc(question: Question) -> Answer | None:
     if not any(kit.parts is not None or kit.kind in kinds for kit in found_toolkits(wanted, question.facts)):
         return None
     if not seen.ocloc and wanted.kind == "wheels" and question.profile.arch and question.profile.arch.none:
-        return Answer("info", "no ocloc: --arch auto compiles SPIR-V alone, --arch LIST needs it")
-    return Answer("ok", seen.ocloc) if seen.ocloc else Answer("fail", "no ocloc on PATH or in the toolkit")
+        return CheckAnswer("info", "no ocloc: --arch auto compiles SPIR-V alone, --arch LIST needs it")
+    return CheckAnswer("ok", seen.ocloc) if seen.ocloc else CheckAnswer("fail", "no ocloc on PATH or in the toolkit")
 
 
-def check_ocloc_targets(question: Question) -> Answer | None:
+def check_ocloc_targets(question: Question) -> CheckAnswer | None:
     """Hold the profile's targets against those that the device compiler takes."""
     seen = question.facts.toolkits
     if seen is None or not seen.targets or not _targets(question):
         return None
     strange = [target for target in _targets(question) if target not in seen.targets]
     words = {"targets": ",".join(target for target in _targets(question) if target not in strange)}
-    return Answer("warn", f"it does not know {', '.join(strange)}", words) if strange else Answer("ok", "all are known")
+    return (
+        CheckAnswer("warn", f"it does not know {', '.join(strange)}", words)
+        if strange
+        else CheckAnswer("ok", "all are known")
+    )
 
 
-def check_caches(question: Question) -> Answer | None:
+def check_caches(question: Question) -> CheckAnswer | None:
     """Look for room and rights where drivers and compilers keep what they compiled."""
     caches = question.facts.caches
     if caches is None:
@@ -441,5 +449,5 @@ def check_caches(question: Question) -> Answer | None:
     closed = [cache.path for cache in caches if not cache.writable]
     full = [cache.path for cache in caches if cache.free is not None and cache.free < ROOM]
     if closed or full:
-        return Answer("warn", f"{closed[0]} may not be written to" if closed else f"less than 1 GiB for {full[0]}")
-    return Answer("ok", ", ".join(cache.path for cache in caches))
+        return CheckAnswer("warn", f"{closed[0]} may not be written to" if closed else f"less than 1 GiB for {full[0]}")
+    return CheckAnswer("ok", ", ".join(cache.path for cache in caches))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.ages import newer_than, older_compiler, other_compiler, tell
 from xpusetup.doctor.question import (
-    Answer,
+    CheckAnswer,
     Question,
     intel_gpus,
     is_discrete,
@@ -69,21 +69,21 @@ def _ladder(question: Question) -> LevelZero | None:
     return userland.level_zero if userland else None
 
 
-def check_loader(question: Question) -> Answer | None:
+def check_loader(question: Question) -> CheckAnswer | None:
     """Look for the loader, which the driver package does not always bring."""
     userland, ladder = _userland(question), _ladder(question)
     if userland is not None and ladder is not None and UNLOADED.search(ladder.error):
-        return Answer("fail", ladder.error)
+        return CheckAnswer("fail", ladder.error)
     if userland is not None and (lacks := _lacks(question, LOADERS)):
-        return Answer("fail", lacks)
+        return CheckAnswer("fail", lacks)
     if userland is None or userland.libraries is None:
         return None
     path = userland.libraries.get(LOADER)
     if path and path.startswith(("/usr/local/", "/opt/")) and fails(question.facts):
-        return Answer("fail", f"{path} comes first, which is not the distribution's")
+        return CheckAnswer("fail", f"{path} comes first, which is not the distribution's")
     if not path and not question.facts.is_told("userland.libraries"):
         return None
-    return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
+    return CheckAnswer("ok", path) if path else CheckAnswer("fail", f"no {LOADER} on the library path")
 
 
 def _none_of(names: Sequence[str]) -> str:
@@ -101,7 +101,7 @@ def _lacks(question: Question, part: tuple[str, ...]) -> str:
     return f"the driver is installed ({there}), and {_none_of(lacking)} among the packages"
 
 
-def check_driver(question: Question) -> Answer | None:
+def check_driver(question: Question) -> CheckAnswer | None:
     """Look for Intel's driver below the loader."""
     userland = _userland(question)
     if userland is None:
@@ -111,26 +111,26 @@ def check_driver(question: Question) -> Answer | None:
     lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
     if lacking and not lists_gpu(question.facts):
         level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
-        return Answer(level, f"{_none_of(lacking)} among the packages")
+        return CheckAnswer(level, f"{_none_of(lacking)} among the packages")
     if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)
     if not path and not question.facts.is_told("userland.libraries"):
         return None
-    return Answer("ok", path) if path else Answer("fail", f"no {DRIVER} on the library path")
+    return CheckAnswer("ok", path) if path else CheckAnswer("fail", f"no {DRIVER} on the library path")
 
 
-def check_stock(question: Question) -> Answer | None:
+def check_stock(question: Question) -> CheckAnswer | None:
     """Look for the driver of Ubuntu 24.04's own archive."""
     version = package(question, "libze-intel-gpu1", "intel-opencl-icd")
     if not is_xpu(question) or not is_stock(version):
         return None
     if late := newer_than(question, STOCK_BUILD):
-        return Answer("fail", tell(question, version, late))
-    return Answer("warn", f"{version}, of 2023")
+        return CheckAnswer("fail", tell(question, version, late))
+    return CheckAnswer("warn", f"{version}, of 2023")
 
 
-def check_mixed(question: Question) -> Answer | None:
+def check_mixed(question: Question) -> CheckAnswer | None:
     """Look for two packages that bring the same files, and for halves of packages."""
     userland = _userland(question)
     if userland is None or userland.packages is None:
@@ -141,35 +141,35 @@ def check_mixed(question: Question) -> Answer | None:
     gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
     words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
     if not both and not halves:
-        return Answer("ok", "one of each")
+        return CheckAnswer("ok", "one of each")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
     broken |= bool(halves) and (fails(question.facts) or bool(question.facts.refused))  # listed, and nothing runs
-    return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
+    return CheckAnswer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 
-def check_graphics_compiler(question: Question) -> Answer | None:
+def check_graphics_compiler(question: Question) -> CheckAnswer | None:
     """Look for the graphics compiler that the driver loads."""
     return other_compiler(question) or _check_compiler(question)
 
 
-def _check_compiler(question: Question) -> Answer | None:
+def _check_compiler(question: Question) -> CheckAnswer | None:
     userland, ladder = _userland(question), _ladder(question)
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):
-        return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
+        return CheckAnswer("fail", f"the driver could not load its compiler: {ended[0]}")
     amiss = fails(question.facts) or bool(question.facts.refused)
     wrong = _lacks(question, COMPILERS) or older_compiler(question)
     if wrong and (amiss or not torch_works(question.facts)):
-        return Answer("fail" if amiss else "warn", wrong)
+        return CheckAnswer("fail" if amiss else "warn", wrong)
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]
     if ladder is not None and ladder.init == DEPENDENCY:
-        return Answer("fail", f"zeInit: {describe(DEPENDENCY)}, with {' and '.join(found) or 'no libigc'}")
+        return CheckAnswer("fail", f"zeInit: {describe(DEPENDENCY)}, with {' and '.join(found) or 'no libigc'}")
     if not found and not question.facts.is_told("userland.libraries"):
         return None
-    return Answer("ok", ", ".join(found)) if found else Answer("fail", "no libigc.so on the library path")
+    return CheckAnswer("ok", ", ".join(found)) if found else CheckAnswer("fail", "no libigc.so on the library path")
 
 
 def describe(code: int) -> str:
@@ -208,28 +208,28 @@ def _looked(question: Question) -> dict[str, str]:
     return {"looked": f"{seen}Not told: {', '.join(left)}. The cause may be in any of these."}
 
 
-def check_ladder(question: Question) -> Answer | None:
+def check_ladder(question: Question) -> CheckAnswer | None:
     """Climb Level Zero: loader, zeInit, drivers, devices."""
     ladder, ended = _ladder(question), _aborts(question)
     if ended and not lists_gpu(question.facts):
-        return Answer("fail", f"a program that uses the driver ends: {ended[0]}", _looked(question))
+        return CheckAnswer("fail", f"a program that uses the driver ends: {ended[0]}", _looked(question))
     if ladder is None:
         return None
     if ladder.error:
-        return Answer("fail", ladder.error, _looked(question))
+        return CheckAnswer("fail", ladder.error, _looked(question))
     if ladder.init is None or ladder.init != 0:
-        return Answer(
+        return CheckAnswer(
             "fail",
             "zeInit did not return" if ladder.init is None else f"zeInit: {describe(ladder.init)}",
             _looked(question),
         )
     found = [device for device in ladder.devices if device.kind in ("gpu", "")]
     if not found:
-        return Answer("fail", f"zeInit succeeds, {ladder.drivers or 0} driver(s), no GPU", _looked(question))
-    return Answer("ok", ", ".join(device.name or "a GPU" for device in found))
+        return CheckAnswer("fail", f"zeInit succeeds, {ladder.drivers or 0} driver(s), no GPU", _looked(question))
+    return CheckAnswer("ok", ", ".join(device.name or "a GPU" for device in found))
 
 
-def check_every_gpu(question: Question) -> Answer | None:
+def check_every_gpu(question: Question) -> CheckAnswer | None:
     """Look for a card that Level Zero, or OpenCL where only that was asked, passes over while it lists another GPU."""
     lost = question.unlisted
     if not lost:
@@ -239,7 +239,7 @@ def check_every_gpu(question: Question) -> Answer | None:
     by = f"; the driver here is {driver}" if driver else ""
     which = "Level Zero" if lists_gpu(question.facts) else "OpenCL"
     seen = f"{which} lists {there} and passes over {named(question, lost)}{by}"
-    return Answer("fail", seen, {"address": lost[0].address})
+    return CheckAnswer("fail", seen, {"address": lost[0].address})
 
 
 def _aborts(question: Question) -> list[str]:
@@ -249,7 +249,7 @@ def _aborts(question: Question) -> list[str]:
     return [line for line in lines if line.startswith(("Abort was called", "terminate called"))]
 
 
-def check_opencl(question: Question) -> Answer | None:
+def check_opencl(question: Question) -> CheckAnswer | None:
     """Look for Intel's OpenCL driver, which torch itself does not need."""
     userland = _userland(question)
     if userland is None:
@@ -259,13 +259,13 @@ def check_opencl(question: Question) -> Answer | None:
     if place and not place.startswith("/etc/") and not listed:
         return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
-        return Answer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
+        return CheckAnswer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
-    return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
+    return CheckAnswer("ok", ours[0]) if ours else CheckAnswer("info", f"registered: {others}")
 
 
-def _elsewhere(place: str, *, blind: bool) -> Answer:
+def _elsewhere(place: str, *, blind: bool) -> CheckAnswer:
     """Give what a loader's own folder of drivers means; `blind`: OpenCL lists nothing, and the system's may be well."""
     words = {
         "means": (
@@ -279,10 +279,10 @@ def _elsewhere(place: str, *, blind: bool) -> Answer:
         "commands": "unset OCL_ICD_VENDORS OCL_ICD_VENDORS_RESET OCL_ICD_FILENAMES OCL_ICD_FILENAMES_RESET\nclinfo -l",
     }
     seen = f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at"
-    return Answer("fail" if blind else "warn", seen, words)
+    return CheckAnswer("fail" if blind else "warn", seen, words)
 
 
-def check_only_opencl(question: Question) -> Answer | None:
+def check_only_opencl(question: Question) -> CheckAnswer | None:
     """Look for a GPU that SYCL sees through OpenCL alone."""
     userland = _userland(question)
     if userland is None or not userland.sycl:
@@ -293,10 +293,10 @@ def check_only_opencl(question: Question) -> Answer | None:
         there = package(question, *DRIVER_PACKAGES) if _ladder(question) is None else ""
         if there and (runtime := _later_runtime(userland.sycl, there)):
             seen = f"sycl-ls lists opencl:gpu and no level_zero:gpu: the driver {there} is older than the SYCL runtime"
-            return Answer("fail", f"{seen} ({runtime})")
+            return CheckAnswer("fail", f"{seen} ({runtime})")
         told = f", though its driver {there} is installed: what was told does not say why" if there else ""
-        return Answer("warn" if there else "fail", f"sycl-ls lists opencl:gpu and no level_zero:gpu{told}")
-    return Answer("ok", ", ".join(sorted(kinds)))
+        return CheckAnswer("warn" if there else "fail", f"sycl-ls lists opencl:gpu and no level_zero:gpu{told}")
+    return CheckAnswer("ok", ", ".join(sorted(kinds)))
 
 
 def _later_runtime(listed: Sequence[str], driver: str) -> str:
@@ -309,10 +309,10 @@ def _later_runtime(listed: Sequence[str], driver: str) -> str:
     return f"{found[1]}.{found[2]}" if weeks > OUTGROWN else ""
 
 
-def check_loader_version(question: Question) -> Answer | None:
+def check_loader_version(question: Question) -> CheckAnswer | None:
     """Say which loader is installed."""
     version = package(question, "libze1", "level-zero", "oneapi-level-zero")
-    return Answer("info", version) if version and is_xpu(question) else None
+    return CheckAnswer("info", version) if version and is_xpu(question) else None
 
 
 def _saw_none(question: Question) -> bool:
@@ -321,7 +321,7 @@ def _saw_none(question: Question) -> bool:
     return seen is not None and any("count is zero" in line for line in seen.messages)
 
 
-def check_filters(question: Question) -> Answer | None:
+def check_filters(question: Question) -> CheckAnswer | None:
     """Look for variables that hide devices from SYCL or Level Zero."""
     if not is_xpu(question) or question.facts.environment is None:
         return None
@@ -337,12 +337,12 @@ def check_filters(question: Question) -> Answer | None:
     if hides:
         obeyed = [text for text in hides if not text.startswith("SYCL_DEVICE_FILTER")]  # newer runtimes ignore that one
         words = {"names": " ".join(text.partition("=")[0] for text in hides)}
-        return Answer("fail" if obeyed else "warn", ", ".join(hides), words)
+        return CheckAnswer("fail" if obeyed else "warn", ", ".join(hides), words)
     if variable(question, "ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE" and of_family(question, "pvc"):
         seen = "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE: a card of two stacks is listed as one device"
-        return Answer("warn", seen, {"names": "ZE_FLAT_DEVICE_HIERARCHY"})
+        return CheckAnswer("warn", seen, {"names": "ZE_FLAT_DEVICE_HIERARCHY"})
     there = [text for text in (selector, old, mask) if text]
-    return Answer("info", ", ".join(there)) if there else Answer("ok", "none set")
+    return CheckAnswer("info", ", ".join(there)) if there else CheckAnswer("ok", "none set")
 
 
 TILES = 2
@@ -415,8 +415,8 @@ def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
     return not indexes or (ladder is not None and ladder.init == 0 and not ladder.devices)
 
 
-def check_both_kinds(question: Question) -> Answer | None:
+def check_both_kinds(question: Question) -> CheckAnswer | None:
     """Look for an integrated GPU beside a card."""
     found = intel_gpus(question)
     cards = [gpu for gpu in found if is_discrete(question, gpu)]
-    return Answer("info", named(question, found)) if cards and len(cards) < len(found) else None
+    return CheckAnswer("info", named(question, found)) if cards and len(cards) < len(found) else None

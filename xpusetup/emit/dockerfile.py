@@ -12,7 +12,7 @@ from xpusetup.emit.image_files import (
     CACHES,
     OF_BASE,
     USER,
-    Built,
+    BuildSide,
     label_values,
     render_around,
     render_readme,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xpusetup.base.model import Step
-    from xpusetup.emit.image import Image
+    from xpusetup.emit.image import DecidedImage
 
 
 # The Apptainer form: the same scripts in one definition of two stages, of which the second is what is kept.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 FILE = "xpusetup.def"
 
 
-def render_apptainer(image: Image) -> dict[str, str]:
+def render_apptainer(image: DecidedImage) -> dict[str, str]:
     """Give the folder of an Apptainer image, but for helpers and the resolved profile.
 
     Raises UsageError for an image to compile in: a definition keeps its last stage alone.
@@ -60,13 +60,13 @@ def render_apptainer(image: Image) -> dict[str, str]:
     return {**render_around(image), "README.md": render_readme(image, apptainer=FILE), FILE: text}
 
 
-def run_layer(image: Image, step: Step) -> tuple[str, ...]:
+def run_layer(image: DecidedImage, step: Step) -> tuple[str, ...]:
     """Give the command that runs a step while an image is built; what compiles is told what a job takes of memory."""
     memory = (str(round(image.profile.memory_per_job_gib * 1024)),) if "compiler" in step.needs else ()
     return "bash", "helpers/image_layer.sh", step.id, *memory
 
 
-def keep_closure(image: Image) -> tuple[str, ...]:
+def keep_closure(image: DecidedImage) -> tuple[str, ...]:
     """Give the command that leaves nothing in the environment but what the image is for, and what that requires."""
     kept = (name for name in image.distributions if name != "numpy")
     return "venv/bin/python", "helpers/keep_closure.py", *kept, "--if-there", "numpy"
@@ -97,7 +97,7 @@ class Layer:
 class Writer:
     """How one dialect writes what differs: cache mounts that may be shared, and layers without a network."""
 
-    image: Image
+    image: DecidedImage
 
     @property
     def buildkit(self) -> bool:
@@ -138,13 +138,13 @@ class Writer:
         return tuple(f"--mount=type=cache,id={name},target={target}{sharing}" for name, target in mounts.items())
 
 
-def render_dockerfile(image: Image) -> dict[str, str]:
+def render_dockerfile(image: DecidedImage) -> dict[str, str]:
     """Give the folder of an image: the Dockerfile, and what it copies, but for helpers and the resolved profile."""
     around = {".dockerignore": render_template("image/dockerignore"), "README.md": render_readme(image)}
     return {**render_around(image), **around, "Dockerfile": _recipe(image, Writer(image))}
 
 
-def _recipe(image: Image, writer: Writer) -> str:
+def _recipe(image: DecidedImage, writer: Writer) -> str:
     kit, built = image.plan.target.toolkit, split_stages(image)
     host = {"driver": image.sides.driver, "toolkit": image.sides.toolkit}
     return render_template(
@@ -176,7 +176,7 @@ def _recipe(image: Image, writer: Writer) -> str:
     )
 
 
-def _components(image: Image, writer: Writer, built: Built) -> Iterator[dict[str, object]]:
+def _components(image: DecidedImage, writer: Writer, built: BuildSide) -> Iterator[dict[str, object]]:
     """Give the stage of each component, after that of the one before it."""
     before = "toolkit" if image.sides.driver or image.sides.toolkit else "environment"
     for number, (name, steps) in enumerate(built.components.items()):

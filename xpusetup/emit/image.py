@@ -153,7 +153,7 @@ SERVERS_ALONE = {"pvc"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Image:
+class DecidedImage:
     """A decided image: the plan inside it, and what root installs on both of its sides.
 
     `said` is a word on each part and tool chain that was asked for otherwise than the profile has it.
@@ -196,7 +196,7 @@ class Image:
         return hashlib.sha256(to_text(self.profile).encode()).hexdigest()
 
 
-def make_image(profile: Profile, request: Request, order: ImageOrder, about: Described) -> Image:
+def make_image(profile: Profile, request: Request, order: ImageOrder, about: Described) -> DecidedImage:
     """Decide an image. Raises UsageError with the reason and what would work, where it cannot be."""
     system = about.images.find(order.system)
     asked, python = order.python, order.python or fitting_python(profile, system)
@@ -209,7 +209,7 @@ def make_image(profile: Profile, request: Request, order: ImageOrder, about: Des
     target = make_target(profile, facts, about.device, request, settings)
     compiles = order.origin == "source"
     line = _choose_line(order, inside, target.arch) if profile.accelerator == "xpu" else None
-    return Image(
+    return DecidedImage(
         plan=(make_plan if compiles else make_install_plan)(profile, request, target, Layout()),
         profile=profile,
         system=system,
@@ -226,7 +226,7 @@ def _choose_line(order: ImageOrder, inside: Inside, arch: tuple[str, ...]) -> Li
     return order.line or (wanted if wanted in lines else lines[0])
 
 
-def notes_of(image: Image) -> tuple[str, ...]:
+def notes_of(image: DecidedImage) -> tuple[str, ...]:
     """Give what is worth knowing before an image is built."""
     notes: list[str] = []
     if image.order.origin == "source":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Step
     from xpusetup.config.profile import SourceComponent
-    from xpusetup.emit.image import Image
+    from xpusetup.emit.image import DecidedImage
     from xpusetup.emit.image_system import Dialect
     from xpusetup.machine.platforms import Manager
 
@@ -31,7 +31,7 @@ BASE = "${BASE}"
 OF_BASE = "org.opencontainers.image.base.name"
 
 
-def label_values(image: Image) -> dict[str, str]:
+def label_values(image: DecidedImage) -> dict[str, str]:
     """Give the labels by name: those that all engines know, then ours."""
     torch = next(
         (part.version for part in image.profile.components if part.kind != "skip" and part.name == "torch"), ""
@@ -64,7 +64,7 @@ ENGINES: dict[Dialect, tuple[str, ...]] = {
 }
 
 
-def render_readme(image: Image, *, apptainer: str = "") -> str:
+def render_readme(image: DecidedImage, *, apptainer: str = "") -> str:
     """Give the README of a Dockerfile's folder, or of the one of an Apptainer definition, by its file's name."""
     kit, arch = image.plan.target.toolkit, image.plan.target.arch
     contents = [*image.pins.items()]
@@ -91,7 +91,7 @@ def render_readme(image: Image, *, apptainer: str = "") -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Built:
+class BuildSide:
     """The steps of the build side. `packaged` are folders of helpers that hold a component's source or patches."""
 
     environment: tuple[Step, ...]
@@ -107,21 +107,21 @@ class Built:
         return tuple(step for part in parts for step in part)
 
 
-def split_stages(image: Image) -> Built:
+def split_stages(image: DecidedImage) -> BuildSide:
     """Cut a plan: what fetches a tree waits for nothing; what needs a device cannot run while an image is built.
 
     Where nothing is compiled, one part is all there is.
     """
     steps = tuple(step for step in image.plan.steps if "device" not in step.needs)
     if image.order.origin == "wheels":
-        return Built(environment=(), sources={}, packaged={}, components={}, rest=steps)
+        return BuildSide(environment=(), sources={}, packaged={}, components={}, rest=steps)
     sources = {step.component: (step,) for step in steps if step.component and not step.after}
     placed = {step.id for part in sources.values() for step in part}
     named = list(dict.fromkeys(step.component for step in steps if step.component))
     left = [step for step in steps if step.id not in placed]
     first = next(number for number, step in enumerate(left) if step.component)
     last = max(number for number, step in enumerate(left) if step.component)
-    return Built(
+    return BuildSide(
         environment=tuple(left[:first]),
         sources=sources,
         packaged={part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"},
@@ -150,7 +150,7 @@ CACHES: dict[Manager, tuple[str, ...]] = {
 """Where package managers keep what they fetched."""
 
 
-def render_around(image: Image) -> dict[str, str]:
+def render_around(image: DecidedImage) -> dict[str, str]:
     """Give all that an image's recipe copies, but for the helpers and the resolved profile."""
     found = {**render_scripts(image.plan), **_system(image), "entry.sh": render_entry(image)}
     target = image.plan.target
@@ -160,7 +160,7 @@ def render_around(image: Image) -> dict[str, str]:
     return found
 
 
-def _system(image: Image) -> dict[str, str]:
+def _system(image: DecidedImage) -> dict[str, str]:
     """Give the scripts for root, by side."""
     sides, manager, kit = image.sides, image.system.manager, image.plan.target.toolkit
     parts = {"build": sides.build, "driver": sides.driver, "toolkit": sides.toolkit, "runtime": sides.run}
@@ -181,7 +181,7 @@ def _system(image: Image) -> dict[str, str]:
     return found
 
 
-def render_entry(image: Image) -> str:
+def render_entry(image: DecidedImage) -> str:
     """Give the script that an image begins with."""
     compiles = image.order.target == "devel" and image.plan.target.toolkit is not None
     options = (*verify_options(image.plan.target, image.profile), "--level", image.profile.verify_level)

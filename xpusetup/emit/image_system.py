@@ -16,7 +16,7 @@ from xpusetup.config.load import parse_data
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.environments import Python
 from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen
-from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
+from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
 from xpusetup.recommend.machine import find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
 from xpusetup.system.files import package_text
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Goal
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
-    from xpusetup.recommend.machine import Known
+    from xpusetup.recommend.machine import MachineTables
 
 
 # What images are made of (data/images.toml): base images, and what a system has of its own.
@@ -171,7 +171,7 @@ class ImageOrder:
 class Described:
     """What is known where an image is decided: the data files, and the profile's accelerator."""
 
-    known: Known
+    known: MachineTables
     images: ImageTable
     device: Device
 
@@ -196,7 +196,7 @@ class Inside:
 
     system: ImageSystem
     python: str
-    known: Known
+    known: MachineTables
     pins: Mapping[str, str]
 
     @property
@@ -270,11 +270,11 @@ def _setup(facts: Facts, inside: Inside, profile: Profile, goal: Goal) -> list[S
     return [task.step for task in make_setup(facts, profile, inside.known, goal=goal).tasks]
 
 
-def know_own_drivers(known: Known, system: ImageSystem) -> Known:
+def know_own_drivers(known: MachineTables, system: ImageSystem) -> MachineTables:
     """Let a system that is no distribution of setup's table bring the packages of its own."""
     if not system.drivers:
         return known
-    own = Distribution(
+    own = LinuxDistribution(
         id=system.id,
         name=system.name,
         family=system.families[0],
@@ -294,7 +294,7 @@ def drivers_of(inside: Inside) -> tuple[tuple[Line, ...], str]:
     return (tuple(found.drivers), found.drivers_say) if found else ((), "")
 
 
-def _gpu(line: Line, known: Known) -> Gpu:
+def _gpu(line: Line, known: MachineTables) -> Gpu:
     """Give a GPU that needs a line of packages and whose kernel driver, the host's, has it."""
     served = {family: each for each in known.platforms.platform if each.line == line for family in each.families}
     (vendor, device), product = next(

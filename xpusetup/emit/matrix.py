@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class MatrixPlace:
     """One pair that was asked for. `word` is the profile as it was named; Python and targets are empty if not given."""
 
     name: str = ""
@@ -56,10 +56,12 @@ def make_places(
     pythons: Sequence[str],
     archs: Sequence[tuple[str, ...]],
     table: TargetTable,
-) -> tuple[Place, ...]:
+) -> tuple[MatrixPlace, ...]:
     """Give every pair once, in the order in which they were named. Raises UsageError where one is impossible."""
     pairs = product(dict(profiles).items(), dict.fromkeys(pythons or [""]), dict.fromkeys(archs or [()]))
-    places = [Place(word=word, profile=profile, python=python, arch=arch) for (word, profile), python, arch in pairs]
+    places = [
+        MatrixPlace(word=word, profile=profile, python=python, arch=arch) for (word, profile), python, arch in pairs
+    ]
     named = [replace(place, name=name) for place, name in zip(places, _make_names(places), strict=True)]
     reasons = {place: reason for place in named if (reason := _impossible(place, table))}
     if reasons:
@@ -67,7 +69,7 @@ def make_places(
     return tuple(named)
 
 
-def _impossible(place: Place, table: TargetTable) -> str:
+def _impossible(place: MatrixPlace, table: TargetTable) -> str:
     """Say why a pair cannot be built; nothing where it can."""
     profile = place.profile
     if place.python and not SpecifierSet(profile.python).contains(place.python):
@@ -91,14 +93,14 @@ def choose_python(profile: Profile, asked: str, seen: str) -> str:
     raise UsageError(f"{profile.name} {whose}: it takes {profile.python}", fix=fix)
 
 
-def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
+def _what_works(places: Sequence[MatrixPlace], reasons: dict[MatrixPlace, str]) -> str:
     works = [place.name for place in places if place not in reasons]
     if works:
         return f"these are possible, each in a call of its own: {', '.join(works)}"
     return "\n".join(dict.fromkeys(f"what it takes: xpusetup profiles show {place.profile.name}" for place in places))
 
 
-def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
+def _make_names(places: Sequence[MatrixPlace]) -> tuple[str, ...]:
     """Name the cells by what tells them apart: always the profile, Python and targets where there are several.
 
     Raises UsageError for two profiles that would lie in one folder.

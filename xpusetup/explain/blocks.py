@@ -24,7 +24,7 @@ CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)
 
 
 @dataclass(frozen=True)
-class Block:
+class LogBlock:
     """Bytes without terminal codes; `start` to `end` is to be judged. `first` is the number of the first line."""
 
     data: bytes
@@ -33,7 +33,7 @@ class Block:
     first: int
 
 
-def make_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
+def make_blocks(chunks: Iterable[bytes]) -> Iterator[LogBlock]:
     """Join chunks of any size to blocks; every byte is judged in exactly one of them."""
     data, start, first = b"", 0, 1
     for chunk in without_boxes(_without_codes(to_utf8(chunks))):
@@ -41,10 +41,10 @@ def make_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
         end = _line_start(data, len(data) - AFTER, start)
         if end <= start:
             continue
-        yield Block(data, start, end, first)
+        yield LogBlock(data, start, end, first)
         data, start, first = _keep(data, end, first)
     if len(data) > start:
-        yield Block(data, start, len(data), first)
+        yield LogBlock(data, start, len(data), first)
 
 
 def _keep(data: bytes, end: int, first: int) -> tuple[bytes, int, int]:

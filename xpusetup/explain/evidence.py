@@ -71,7 +71,7 @@ class Lines:
 
 
 @dataclass
-class Kept:
+class LogEnds:
     """The beginning and the end of a log, as bytes while it is read."""
 
     head: bytearray = field(default_factory=bytearray)

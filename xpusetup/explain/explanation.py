@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.ending import Ending
     from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature, System
-    from xpusetup.explain.news import Known
+    from xpusetup.explain.news import GoodTemplates
     from xpusetup.explain.scan import Match, ScanResult, Telling
 
 
@@ -207,7 +207,7 @@ def _quoted(said: Mapping[str, str]) -> dict[str, str]:
 
 
 def explain(
-    chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None, *, failed: bool = False
+    chunks: Iterable[bytes], signatures: Sequence[Signature], good: GoodTemplates | None = None, *, failed: bool = False
 ) -> Explanation:
     """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing.
 
@@ -238,7 +238,7 @@ def explain(
 
 
 def forgive_all(
-    seen: ScanResult, log: Lines, signatures: Sequence[Signature], good: Known | None = None
+    seen: ScanResult, log: Lines, signatures: Sequence[Signature], good: GoodTemplates | None = None
 ) -> list[Ending]:
     """Ask how each part of a log ended, and forget what it complains of that is over.
 

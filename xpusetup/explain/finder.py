@@ -20,7 +20,7 @@ from xpusetup.explain.parts import Kind, Part, refine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.explain.blocks import Block
+    from xpusetup.explain.blocks import LogBlock
 
 
 # The catalogue of failures as values: how each shows in a log, what it means, what to do, where that is known
@@ -340,7 +340,7 @@ class Finder:
         made.make_automaton()
         return made
 
-    def find(self, block: Block) -> Mapping[int, set[int]]:
+    def find(self, block: LogBlock) -> Mapping[int, set[int]]:
         """Give, by where their line begins, the numbers of signatures that are worth a try there."""
         low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)

@@ -24,7 +24,7 @@ VARYING = re.compile(r"0x[0-9a-f]+|\b[0-9a-f]{8,64}\b|/tmp/[\w./+-]+|\b[\w-]*tmp
 
 
 @dataclass
-class Known:
+class GoodTemplates:
     """The templates of a log that went well."""
 
     templates: set[int] = field(default_factory=set)
@@ -56,17 +56,17 @@ def make_template(line: str) -> str:
     return " ".join(VARYING.sub("0", clean(line[:LONGEST])).split())
 
 
-def read_known(chunks: Iterable[bytes]) -> Known:
+def read_known(chunks: Iterable[bytes]) -> GoodTemplates:
     """Read a log that went well."""
-    known = Known()
+    known = GoodTemplates()
     for line in split_lines(chunks):
         known.add(line)
     return known
 
 
-def find_news(chunks: Iterable[bytes], known: Known) -> News:
+def find_news(chunks: Iterable[bytes], known: GoodTemplates) -> News:
     """List the lines of a log that the good one has nothing like, each kind once."""
-    fresh, told, count = Known(), list[tuple[int, str]](), 0
+    fresh, told, count = GoodTemplates(), list[tuple[int, str]](), 0
     for number, line in enumerate(split_lines(chunks), start=1):
         if line.strip() and not known.holds(line) and fresh.add(line):
             count += 1

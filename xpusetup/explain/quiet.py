@@ -24,7 +24,7 @@ class Lasting:
 
 
 @dataclass(frozen=True)
-class Judged:
+class QuietPart:
     """A part between two lines, the second of which says that it was well."""
 
     hint: bytes
@@ -54,29 +54,29 @@ LASTING = (
 )
 """pytest's PASSES, CMakeError.log, CMakeConfigureLog.yaml, what lit shows of a good test, git log."""
 JUDGED = (
-    Judged(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
-    Judged(
+    QuietPart(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
+    QuietPart(
         b" live log ",
         _regex(
             rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b"
             rb"|(?P<ill>failed|error)\b *(?:\[|$))"
         ),
     ),
-    Judged(
+    QuietPart(
         b") ... ",
         _regex(
             rb"^(?:(?P<begin>test\w* \([^\n]*\) \.\.\. (?!ok$|fail$|error$|skipped))"
             rb"|(?P<well>ok|skipped\b[^\n]*|expected failure)$|(?P<ill>fail|error)$)"
         ),
     ),
-    Judged(
+    QuietPart(
         b" test ",
         _regex(
             rb"^ *(?:(?P<begin>start) +(?P<opened>\d+): |\d+/\d+ test +#(?:(?P<closed>\d+): [^\n]*"
             rb"(?:(?P<well> passed|\*\*\*skipped) +[\d.]+ sec$|(?P<ill>\*\*\*))))"
         ),
     ),
-    Judged(b">&5", _regex(rb"^configure:\d+: (?:(?P<well>\$\? = )|(?P<begin>[^\n]*>&5$))(?P<ill>\Zx)?")),
+    QuietPart(b">&5", _regex(rb"^configure:\d+: (?:(?P<well>\$\? = )|(?P<begin>[^\n]*>&5$))(?P<ill>\Zx)?")),
 )
 """googletest, pytest's live log, unittest -v, ctest -V, config.log."""
 

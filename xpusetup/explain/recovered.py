@@ -127,7 +127,7 @@ CONTINUED = re.compile(r"^git (?P<what>am|rebase|cherry-pick|merge|revert) ")
 
 
 @dataclass(frozen=True)
-class Command:
+class TypedCommand:
     """A command of a person, or one that a script echoed, with the lines between it and the next."""
 
     text: str
@@ -146,7 +146,7 @@ class Command:
         asked = {word for word in self.words[first:] if not word.startswith("-")}
         return {VERSION.sub("", word) for word in asked} if self.words[:1] and self.words[0] in FETCHES else asked
 
-    def repeats(self, other: Command) -> bool:
+    def repeats(self, other: TypedCommand) -> bool:
         """Say whether it does what another one did before: the same again, or that with more."""
         if not self.words or not other.words or self.words[0] != other.words[0]:
             return False
@@ -171,7 +171,7 @@ class Story:
     steps: frozenset[int] = frozenset()
 
     @cached_property
-    def commands(self) -> list[Command]:
+    def commands(self) -> list[TypedCommand]:
         """The commands with prompts; the first part of a log has none."""
         found = [(0, "")]
         for index, text in enumerate(self.texts):
@@ -179,7 +179,7 @@ class Story:
             if prompt and not ASKED.match(prompt["command"].strip()):
                 found.append((index, prompt["command"].strip()))
         ends = [*found[1:], (len(self.texts), "")]
-        return [Command(text, begin, end) for (begin, text), (end, _next) in zip(found, ends, strict=True)]
+        return [TypedCommand(text, begin, end) for (begin, text), (end, _next) in zip(found, ends, strict=True)]
 
     def is_good(self, index: int) -> bool:
         """Say whether a line tells that something went well."""
@@ -285,7 +285,7 @@ def _answered(story: Story) -> set[int]:
     return found
 
 
-def _tried_again(story: Story, part: Command, over: AbstractSet[int]) -> set[int]:
+def _tried_again(story: Story, part: TypedCommand, over: AbstractSet[int]) -> set[int]:
     """Give what one command says was tried again or had to fail, where it goes on well after the last of these."""
     lines = range(part.begin, part.end)
     found = set[int]()
@@ -377,7 +377,7 @@ def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
         part.begin: any(index in story.hard and index not in over for index in range(part.begin, part.end))
         for part in story.commands
     }
-    later: dict[str, list[Command]] = {}
+    later: dict[str, list[TypedCommand]] = {}
     for part in reversed(story.commands):
         same = later.setdefault("git" if "git " in part.text else part.words[0] if part.words else "", [])
         if bad[part.begin]:
@@ -389,12 +389,12 @@ def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
     return recovered | _listed(story, over)
 
 
-def _switched(story: Story, first: Command, last: Command) -> bool:
+def _switched(story: Story, first: TypedCommand, last: TypedCommand) -> bool:
     """Say whether a part of the program was switched off between two commands."""
     return any(first.begin < part.begin < last.begin and SWITCHED.search(part.text) for part in story.commands)
 
 
-def _continues(part: Command, other: Command) -> bool:
+def _continues(part: TypedCommand, other: TypedCommand) -> bool:
     found = CONTINUED.match(other.text)
     return bool(found and re.search(rf"\bgit {found['what']} |\bgit commit\b", part.text))
 

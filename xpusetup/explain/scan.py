@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import make_blocks, strip_codes
-from xpusetup.explain.evidence import Decided, Kept, Lines
+from xpusetup.explain.evidence import Decided, Lines, LogEnds
 from xpusetup.explain.finder import ANY, PERHAPS, Finder, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from xpusetup.explain.blocks import Block
+    from xpusetup.explain.blocks import LogBlock
     from xpusetup.explain.finder import Certainty, Signature
-    from xpusetup.explain.news import Known
+    from xpusetup.explain.news import GoodTemplates
 
 
 # One pass over a log: the first place of each failure that is known, and the first line of any error at all.
@@ -128,7 +128,7 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Place:
+class LineOfBlock:
     """A line of a block; its text and what is around it are made when they are asked for."""
 
     data: bytes
@@ -167,12 +167,12 @@ class ScanResult:
     vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
     tail: tuple[tuple[int, str], ...] = ()
-    good: Known | None = None
-    kept: Kept = field(default_factory=Kept)
+    good: GoodTemplates | None = None
+    kept: LogEnds = field(default_factory=LogEnds)
     over: set[int] = field(default_factory=set)
 
 
-def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> ScanResult:
+def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: GoodTemplates | None = None) -> ScanResult:
     """Read a log once, in chunks of any size; what a good log says too is passed over."""
     finder, seen, done, quiet = make_finder(signatures), ScanResult(good=good), set[int](), Quiet()
     block = None
@@ -187,7 +187,7 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known |
 
 
 def read_again(
-    seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature], good: Known | None = None
+    seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature], good: GoodTemplates | None = None
 ) -> None:
     """Drop what stands in lines that are over, and look for the next place of each in what is kept of the log."""
     told, numbers = seen.kept.raw(seen.lines)
@@ -215,7 +215,7 @@ def _moved(telling: Telling, places: Sequence[int]) -> Telling:
     return replace(telling, line=places[telling.line], context=context)
 
 
-def _last_lines(last: Block, lines: int) -> tuple[tuple[int, str], ...]:
+def _last_lines(last: LogBlock, lines: int) -> tuple[tuple[int, str], ...]:
     """Give the last lines that say something, with their numbers; of a very long one the end."""
     said = last.data[-REACH * 2 :].rstrip(b"\n").split(b"\n")
     told = [
@@ -224,13 +224,13 @@ def _last_lines(last: Block, lines: int) -> tuple[tuple[int, str], ...]:
     return tuple((line, text[-REACH:]) for line, text in told if text.strip("\0 \t"))[-LAST:]
 
 
-def _count_lines(last: Block) -> int:
+def _count_lines(last: LogBlock) -> int:
     ended = last.data.endswith(b"\n")
     return last.first + last.data.count(b"\n") - (1 if ended else 0)
 
 
 def _read_block(
-    block: Block, finder: Finder, quiet: Quiet, signatures: Sequence[Signature], seen: ScanResult, done: set[int]
+    block: LogBlock, finder: Finder, quiet: Quiet, signatures: Sequence[Signature], seen: ScanResult, done: set[int]
 ) -> None:
     number, counted = block.first, 0
     spans = quiet.spans(block.data.lower(), block.start, block.end)
@@ -238,11 +238,11 @@ def _read_block(
         if spans.hold(begin):
             continue
         number, counted = number + block.data.count(b"\n", counted, begin), begin
-        _try_line(Place(block.data, begin, number), sorted(numbers - done), signatures, seen, done)
+        _try_line(LineOfBlock(block.data, begin, number), sorted(numbers - done), signatures, seen, done)
 
 
 def _try_line(
-    place: Place, numbers: list[int], signatures: Sequence[Signature], seen: ScanResult, done: set[int]
+    place: LineOfBlock, numbers: list[int], signatures: Sequence[Signature], seen: ScanResult, done: set[int]
 ) -> None:
     alike = (DIGITS.sub("0", place.line), tuple(numbers))
     vain = seen.vain.get(alike, 0)
@@ -260,7 +260,7 @@ def _try_line(
         seen.vain[alike] = vain + 1
 
 
-def _try_signature(signature: Signature, place: Place, seen: ScanResult) -> Match | None:
+def _try_signature(signature: Signature, place: LineOfBlock, seen: ScanResult) -> Match | None:
     """Look in the line alone first, then, unless that was in vain too often, over the lines around it."""
     if not signature.search(place.line):
         seen.tries[signature.id] = seen.tries.get(signature.id, 0) + 1

@@ -47,7 +47,7 @@ def main() -> None:
     write(options.out, seen)
 
 
-def must_fit(seen: Look, prefix: Path, python: str) -> None:
+def must_fit(seen: EnvironmentLook, prefix: Path, python: str) -> None:
     """End when this is not the environment that was planned for, or none that may be used."""
     if seen["refused"]:
         fail(f"nothing can be installed into {prefix}: {seen['refused']}", seen["fix"], NOT_READY)
@@ -59,7 +59,7 @@ def must_fit(seen: Look, prefix: Path, python: str) -> None:
         fail(what, "plan it again: the same command that began this", NOT_READY)
 
 
-def tell(seen: Look, requires: list[str]) -> None:
+def tell(seen: EnvironmentLook, requires: list[str]) -> None:
     """Say what is about to change, and what could go wrong."""
     print(f"{seen['kind']} {seen['prefix']}: Python {seen['version']}, {len(seen['installed'])} distributions")
     for pin in requires:
@@ -71,7 +71,7 @@ def tell(seen: Look, requires: list[str]) -> None:
         print(f"note: {note}")
 
 
-def write(out: Path, seen: Look) -> None:
+def write(out: Path, seen: EnvironmentLook) -> None:
     """Write what the environment is, and nothing that an installation changes: later steps follow from this file."""
     minor = seen["version"].rsplit(".", 1)[0]
     document = {"schema": 1, "prefix": seen["prefix"], "kind": seen["kind"], "python": minor}
@@ -85,7 +85,7 @@ LIBSTDCXX = re.compile(r"libstdc\+\+\.so\.6\.0\.(\d+)$")
 SYSTEM = {"/", "/usr"}
 
 
-class Look(TypedDict):
+class EnvironmentLook(TypedDict):
     """An environment. `refused` says why nothing may be installed into it, `fix` what to do then."""
 
     prefix: str
@@ -99,7 +99,7 @@ class Look(TypedDict):
     notes: list[str]
 
 
-def look() -> Look:
+def look() -> EnvironmentLook:
     """Look at the environment of the interpreter that runs this."""
     kind = kind_of(Path(sys.prefix), nested=sys.prefix != sys.base_prefix)
     refused, fix = refuse(kind)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Change(NamedTuple):
+class LineChange(NamedTuple):
     """A line of a file, without the space around it, and what stands there instead; empty: the line goes."""
 
     file: str
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--loosen", action="append", default=[], metavar="JSON", help="file, line, what it becomes")
     parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
-    changes = [Change(*json.loads(text)) for text in options.loosen]
+    changes = [LineChange(*json.loads(text)) for text in options.loosen]
     try:
         git = make_git()
         names = put_on(git, options.tree, options.files)
@@ -57,7 +57,7 @@ def main() -> None:
     say_summary(count(len(names), "patch"))
 
 
-def render_diff(tree: Path, changes: Sequence[Change]) -> str:
+def render_diff(tree: Path, changes: Sequence[LineChange]) -> str:
     """Give what differs in a tree where pins are loosened. Raises FetchError for a line that is not there."""
     found: list[str] = []
     for file in dict.fromkeys(change.file for change in changes):
@@ -83,7 +83,7 @@ def read_lines(tree: Path, file: str) -> list[str]:
 MEND = "the stack was made for another release of it: look at its files, and mend `loosen` of the member"
 
 
-def loosen(lines: list[str], change: Change) -> list[str]:
+def loosen(lines: list[str], change: LineChange) -> list[str]:
     """Give the lines of a file with one of them changed; the space around it stays. Raises FetchError."""
     places = [number for number, line in enumerate(lines) if line.strip() == change.line]
     if len(places) != 1:

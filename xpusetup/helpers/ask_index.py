@@ -63,7 +63,7 @@ def main() -> None:
 
 
 @contextmanager
-def open_index(more: list[str]) -> Iterator[Index]:
+def open_index(more: list[str]) -> Iterator[PipIndex]:
     """Open the indexes that pip is told of, and some more."""
     from pip._internal.commands import create_command  # noqa: PLC0415 - other pips may lack it
 
@@ -72,11 +72,11 @@ def open_index(more: list[str]) -> Iterator[Index]:
     with command.main_context():
         options, _words = command.parse_args(["--retries", "1", *words, "pip"])
         session = command.get_default_session(options)
-        yield Index(session, command._build_package_finder(options, session)._link_collector)  # noqa: SLF001
+        yield PipIndex(session, command._build_package_finder(options, session)._link_collector)  # noqa: SLF001
 
 
 @dataclass(frozen=True)
-class Index:
+class PipIndex:
     """pip's own way to its indexes: its session, and what collects links."""
 
     session: Any

@@ -20,7 +20,7 @@ from helperlib.env.distributions import AUTOLOAD
 from helperlib.fallbacks.messages import find_messages, whole_name
 from helperlib.fallbacks.workloads import WORKLOADS, Workload
 from helperlib.output import count, say_summary, write_json
-from helperlib.verify.bench import Bench, describe_error
+from helperlib.verify.bench import DeviceBench, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +32,7 @@ FORCED = "PYTORCH_XPU_FALLBACK_OP"
 NO_DEVICE = 4
 
 
-class Heard(defaultdict[str, Counter[str]]):
+class HeardFallbacks(defaultdict[str, Counter[str]]):
     """What was said while a workload ran: by kind of message, how often each operator was named."""
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Heard(defaultdict[str, Counter[str]]):
 
 
 @contextmanager
-def listening(heard: Heard) -> Iterator[None]:
+def listening(heard: HeardFallbacks) -> Iterator[None]:
     """Hear warnings and stderr; what was written to stderr is passed on afterwards."""
     sys.stderr.flush()
     kept = os.dup(2)
@@ -65,7 +65,7 @@ def listening(heard: Heard) -> Iterator[None]:
                 heard.listen(str(one.message))
 
 
-def run_parts(workload: Workload, bench: Bench, heard: Heard) -> tuple[dict[str, str], Counter[str]]:
+def run_parts(workload: Workload, bench: DeviceBench, heard: HeardFallbacks) -> tuple[dict[str, str], Counter[str]]:
     """Run each part; give the errors of those that ended, and the operators that ended them."""
     errors: dict[str, str] = {}
     refused: Counter[str] = Counter()
@@ -83,10 +83,10 @@ def run_parts(workload: Workload, bench: Bench, heard: Heard) -> tuple[dict[str,
     return errors, refused
 
 
-def record(workload: Workload, bench: Bench) -> dict[str, Any]:
+def record(workload: Workload, bench: DeviceBench) -> dict[str, Any]:
     from helperlib.fallbacks.recorder import Recorder  # noqa: PLC0415 - it imports torch, after the variables are set
 
-    heard = Heard()
+    heard = HeardFallbacks()
     with listening(heard), Recorder(bench.name) as recorder:
         errors, refused = run_parts(workload, bench, heard)
     rows = {name: recorder.row(name) for name in recorder.calls}
@@ -113,7 +113,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
     }
 
 
-def collect(bench: Bench) -> dict[str, Any]:
+def collect(bench: DeviceBench) -> dict[str, Any]:
     from helperlib.fallbacks.recorder import why_blind  # noqa: PLC0415 - it imports torch, after the variables are set
 
     return {
@@ -133,7 +133,7 @@ def main() -> int:
     os.environ[AUTOLOAD] = "1"
     for name, value in XPU_VARIABLES.items() if options.device == "xpu" else ():
         os.environ.setdefault(name, value)
-    bench = Bench(options.device)
+    bench = DeviceBench(options.device)
     if bench.module is None or not bench.module.is_available():
         say_summary(f"no {options.device} device here")
         return NO_DEVICE

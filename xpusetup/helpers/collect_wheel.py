@@ -17,12 +17,12 @@ from helperlib.git.process import make_git
 from helperlib.output import count, fail, render_size, say_summary, whole
 from helperlib.wheel.sbom import put_in, render_sbom
 from helperlib.wheel.sources import find_archives, find_sources
-from helperlib.wheel.statement import ENDING, SIGNED, Built, render_statement
+from helperlib.wheel.statement import ENDING, SIGNED, BuiltWheel, render_statement
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from helperlib.wheel.sources import Source
+    from helperlib.wheel.sources import WheelSource
 
 
 ABOUT = "helpers/about.json"
@@ -53,7 +53,7 @@ def main() -> None:
     bill = render_sbom(name, version, sources)
     place(wheel, options.into, options.distribution, lambda draft: put_in(draft, bill))
     collected, step = options.into / wheel.name, f"{options.component}.build"
-    built = Built(collected, root, step, about, options.tool, sources, hashlib.sha256(bill).hexdigest())
+    built = BuiltWheel(collected, root, step, about, options.tool, sources, hashlib.sha256(bill).hexdigest())
     with whole(Path(f"{collected}{ENDING}")) as draft:
         draft.write_bytes(render_statement(built))
     print(f"{wheel.name} is in {options.into}, with a statement of what it was built from")
@@ -69,7 +69,7 @@ def refuse_other(options: argparse.Namespace) -> None:
         fail(f"{options.tree} makes {', '.join(made)}, and no wheel of {options.distribution}", fix)
 
 
-def list_sources(root: Path, options: argparse.Namespace, about: dict[str, Any]) -> list[Source]:
+def list_sources(root: Path, options: argparse.Namespace, about: dict[str, Any]) -> list[WheelSource]:
     """Give what the wheel was made of."""
     told = about.get("sources", {}).get(options.component, {})
     archived = root / f"results/{options.component}.source.json"

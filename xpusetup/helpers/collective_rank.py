@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.checks.collectives import choose_backend
-from helperlib.verify.bench import DEEP_LIMIT, Bench, Outcome, compare, describe_error, judge
+from helperlib.verify.bench import DEEP_LIMIT, BenchOutcome, DeviceBench, compare, describe_error, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,11 +73,11 @@ def broadcast(rank: Rank, dtype: str) -> tuple[Any, Any]:
     return got, rank.make(dtype, source)
 
 
-def check_exact(operation: Callable[[Rank, str], tuple[Any, Any]], rank: Rank) -> Outcome:
+def check_exact(operation: Callable[[Rank, str], tuple[Any, Any]], rank: Rank) -> BenchOutcome:
     """Say in which dtypes the result of an operation is not the known one, which it gives as well."""
     pairs = {dtype: operation(rank, dtype) for dtype in DTYPES}
     wrong = [dtype for dtype, (got, right) in pairs.items() if not rank.torch.equal(got.cpu(), right.cpu())]
-    return Outcome("fail" if wrong else "ok", f"wrong in {', '.join(wrong)}" if wrong else "exact")
+    return BenchOutcome("fail" if wrong else "ok", f"wrong in {', '.join(wrong)}" if wrong else "exact")
 
 
 def step(torch: Any, model: Any, batch: Any, target: Any) -> None:
@@ -86,7 +86,7 @@ def step(torch: Any, model: Any, batch: Any, target: Any) -> None:
     optimizer.step()
 
 
-def check_data_parallel(rank: Rank) -> Outcome:
+def check_data_parallel(rank: Rank) -> BenchOutcome:
     """Compare a step in which each rank sees its part of a batch with one step of one process that sees all of it."""
     torch, nn = rank.torch, rank.torch.nn
     torch.default_generator.manual_seed(7)  # the same model and data in each rank
@@ -100,7 +100,7 @@ def check_data_parallel(rank: Rank) -> Outcome:
     return judge([compare(name, one, other, DEEP_LIMIT) for (name, one), other in pairs])
 
 
-OPERATIONS: dict[str, Callable[[Rank], Outcome]] = {
+OPERATIONS: dict[str, Callable[[Rank], BenchOutcome]] = {
     "all_reduce": partial(check_exact, all_reduce),
     "all_gather": partial(check_exact, all_gather),
     "broadcast": partial(check_exact, broadcast),
@@ -122,7 +122,7 @@ def join(order: dict[str, Any]) -> Rank:
         index = int(os.environ["LOCAL_RANK"]) % count  # where there are fewer than ranks here, they share them
         module.set_device(index)
         device = f"{device}:{index}"
-    backend = order["backend"] or choose_backend(Bench(order["device"], collectives=order["collectives"]))
+    backend = order["backend"] or choose_backend(DeviceBench(order["device"], collectives=order["collectives"]))
     torch.distributed.init_process_group(backend, timeout=timedelta(seconds=order["start"]))
     return Rank(torch, device, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
 

@@ -15,7 +15,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from helperlib.verify.bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
+from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, describe_error, is_unsupported
 from helperlib.verify.verdicts import CHECKS, GATES, PASSING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
 
 
-def perform(check: Check, bench: Bench) -> Outcome:
+def perform(check: BenchCheck, bench: DeviceBench) -> BenchOutcome:
     """Whatever a driver or an extension throws is a finding about the device, never the end of the verifier."""
     try:
         if check.id not in GATES:
@@ -38,15 +38,15 @@ def perform(check: Check, bench: Bench) -> Outcome:
         if outcome.level != "skip" and check.id not in GATES:
             bench.synchronize()
     except Absent as error:
-        return Outcome("skip", str(error), verdict="absent", since=error.since)
+        return BenchOutcome("skip", str(error), verdict="absent", since=error.since)
     except Exception as error:  # noqa: BLE001, see above
         if is_unsupported(error):
-            return Outcome("fail", describe_error(error), verdict="unsupported")
-        return Outcome("crash", describe_error(error), verdict="wrong")
+            return BenchOutcome("fail", describe_error(error), verdict="unsupported")
+        return BenchOutcome("crash", describe_error(error), verdict="wrong")
     return replace(outcome, verdict=outcome.verdict or VERDICTS.get(outcome.level, "ok"))
 
 
-def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str], None], stacks: TextIO) -> None:
+def run_all(bench: DeviceBench, ids: list[str], patience: float, emit: Callable[[str], None], stacks: TextIO) -> None:
     for check in CHECKS:
         if check.id not in ids:
             continue
@@ -69,7 +69,7 @@ def main(text: str) -> None:
     """Run the checks of an order (verify_device.Order as JSON), whose descriptors take the events and the stacks."""
     order = json.loads(text)
     named = ("compile_backend", "collectives", "extension", "loader")
-    bench = Bench(order["device"], *(order[name] for name in named))
+    bench = DeviceBench(order["device"], *(order[name] for name in named))
     for descriptor in (order["sink"], order["stacks"]):
         os.set_inheritable(descriptor, False)
     with os.fdopen(order["sink"], "w") as events, os.fdopen(order["stacks"], "w") as stacks:

@@ -19,8 +19,8 @@ from helperlib.elf.conflicts import (
     TORCH as TORCH_LIBRARY,
 )
 from helperlib.elf.conflicts import (
-    Conflict,
-    Known,
+    FileConflict,
+    KnownFiles,
     judge_hidden,
     judge_majors,
     judge_missing,
@@ -28,15 +28,15 @@ from helperlib.elf.conflicts import (
     judge_versions,
     stem_of,
 )
-from helperlib.elf.loader import Disk, Process
+from helperlib.elf.loader import FileReader, Process
 from helperlib.env.distributions import Owners, find_gone, find_overlaps, libraries_of, read_distributions
 from helperlib.output import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from helperlib.elf.loader import Library, Loaded
-    from helperlib.env.distributions import Distribution, Gone, Overlap
+    from helperlib.elf.loader import Loaded, LoaderFile
+    from helperlib.env.distributions import Gone, InstalledDistribution, Overlap
 
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
@@ -54,12 +54,12 @@ class Prover:
         self.environment = environment
         self.disk = environment.disk
         self.places = self.disk.places(library_path)
-        self.known = Known(self.disk.symbols, self._others)
+        self.known = KnownFiles(self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.runs: list[Process] = []
         self.judged: set[str] = set()
-        self.found: list[Conflict] = []
-        self.named: dict[str, list[Library]] = {}
+        self.found: list[FileConflict] = []
+        self.named: dict[str, list[LoaderFile]] = {}
         self.needs: dict[str, set[str]] = {}
         self.variants: dict[str, set[str]] = {}
         self._sort()
@@ -80,7 +80,7 @@ class Prover:
             self.needs.setdefault(self.environment.listed.get(one.path, ""), set()).update(one.needed)
             self.variants.setdefault(module_stem(one.path), set()).add(one.path)
 
-    def prove(self) -> list[Conflict]:
+    def prove(self) -> list[FileConflict]:
         """Give all conflicts, each once."""
         for library in self.environment.libraries:
             if self.base.named(library.path) is None and not self.base.holds(library):
@@ -118,13 +118,13 @@ class Prover:
             return new
         return [one for one in scope if not self.base.holds(one.library)]
 
-    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
+    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[FileConflict]:
         for conflict in judge_versions(process, new):
             first = self.disk.look(conflict.first)
             others = self._others(first.soname if first else "")  # a file of the same SONAME that has the version node
             yield replace(conflict, has=next((each.path for each in others if set(conflict.names) <= each.has), ""))
 
-    def _others(self, name: str) -> list[Library]:
+    def _others(self, name: str) -> list[LoaderFile]:
         """Give the files that may stand for a SONAME or a stem: the environment's own, and those that are found."""
         own = self.named.get(name, [])
         paths = [f"{folder}/{name}" for folder in (*self.places.variable, f"{self.environment.prefix}/lib")]
@@ -132,9 +132,9 @@ class Prover:
         there = (self.disk.look(path) for path in paths if ".so" in name)
         return own + [each for each in there if each is not None and not each.broken]
 
-    def _offered(self) -> list[Library]:
+    def _offered(self) -> list[LoaderFile]:
         """Give the libraries of LD_LIBRARY_PATH under the names by which they are loaded, those found first."""
-        found: dict[str, Library] = {}
+        found: dict[str, LoaderFile] = {}
         for folder in self.places.variable:
             for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():  # noqa: PTH112, PTH208 - names alone
                 library = self.disk.look(f"{folder}/{name}") if ".so" in name and stem_of(name) else None
@@ -142,9 +142,9 @@ class Prover:
                     found.setdefault(name, library)
         return list(found.values())
 
-    def _settled(self) -> list[Conflict]:
+    def _settled(self) -> list[FileConflict]:
         """Leave out what is told twice, what another variant of a package makes good, and what is not linked at all."""
-        first: dict[tuple[object, ...], Conflict] = {}
+        first: dict[tuple[object, ...], FileConflict] = {}
         for one in self.found:
             first.setdefault((one.kind, one.library, one.names, one.first), one)
         unique = list(first.values())
@@ -161,7 +161,7 @@ class Prover:
         stem = module_stem(path)
         return bool(stem and self.variants.get(stem, set()) - {path} - lacking)
 
-    def _has_variant(self, conflict: Conflict) -> bool:
+    def _has_variant(self, conflict: FileConflict) -> bool:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
         owner, first = self.environment.listed.get(conflict.library, ""), self.disk.look(conflict.first)
         return bool(owner) and first is not None and first.soname in self.needs.get(owner, ())
@@ -173,22 +173,22 @@ def module_stem(path: str) -> str:
     return f"{folder}/{name.partition('.')[0]}" if MODULE.search(path) else ""
 
 
-def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
+def judge_overlap(overlap: Overlap, place: str) -> FileConflict | None:
     """Tell of two distributions that overwrote each other, unless they share a folder that is meant for several."""
     if len(overlap.paths) == 1 and overlap.paths[0].endswith("__init__.py"):
         text = Path(place, overlap.paths[0])
         if text.is_file() and any(word in text.read_text(encoding="utf-8", errors="replace") for word in SPREAD):
             return None
     owners = {"library": overlap.owners[0], "first": overlap.owners[1]}
-    return Conflict("files", "fail", "", overlap.paths[:3], len(overlap.paths), owners=owners)
+    return FileConflict("files", "fail", "", overlap.paths[:3], len(overlap.paths), owners=owners)
 
 
-def judge_gone(gone: Gone) -> Conflict:
+def judge_gone(gone: Gone) -> FileConflict:
     """Tell of files that are gone: without a library, or what makes a folder a package, an import fails."""
     first = sorted(gone.paths, key=lambda path: (path.count("/"), not path.endswith("__init__.py"), path))
     needed = any(".so" in path or path.endswith("/__init__.py") for path in first)
     level = "fail" if needed else "warn"
-    return Conflict("gone", level, "", tuple(first[:3]), len(first), owners={"library": gone.owner.title})
+    return FileConflict("gone", level, "", tuple(first[:3]), len(first), owners={"library": gone.owner.title})
 
 
 def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
@@ -222,7 +222,7 @@ def main() -> int:
     if not Path(options.prefix).is_dir():
         sys.stderr.write(f"there is no environment {options.prefix}\n")
         return 2
-    environment = read_environment(options.prefix, options.place, Disk(options.sysroot))
+    environment = read_environment(options.prefix, options.place, FileReader(options.sysroot))
     text = json.dumps(examine(environment, options))
     if options.out:
         write_text(options.out, text + "\n")
@@ -247,15 +247,15 @@ class Environment:
 
     prefix: str
     places: tuple[str, ...]
-    program: Library | None
-    torch: tuple[Library, ...]
-    libraries: tuple[Library, ...]
-    distributions: list[Distribution]
+    program: LoaderFile | None
+    torch: tuple[LoaderFile, ...]
+    libraries: tuple[LoaderFile, ...]
+    distributions: list[InstalledDistribution]
     listed: dict[str, str]
-    disk: Disk
+    disk: FileReader
 
 
-def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environment:
+def read_environment(prefix: str, places: Sequence[str], disk: FileReader) -> Environment:
     """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
     ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
@@ -276,9 +276,9 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     return Environment(prefix, places, program, (*torch, *modules), tuple(fitting), distributions, listed, disk)
 
 
-def _by_soname(libraries: Iterable[Library]) -> list[Library]:
+def _by_soname(libraries: Iterable[LoaderFile]) -> list[LoaderFile]:
     """Of files in one folder that have the same SONAME, wheels know no links, keep the one that is called so."""
-    found: dict[tuple[str, str], Library] = {}
+    found: dict[tuple[str, str], LoaderFile] = {}
     for each in libraries:
         folder, _, name = each.path.rpartition("/")
         key = (folder, each.soname or name)

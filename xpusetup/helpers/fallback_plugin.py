@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from helperlib.fallbacks.messages import QUIET, Message, find_messages
+from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
 from helperlib.output import write_json
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ class Collector:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.seen: dict[Message, Counter[str]] = {}
+        self.seen: dict[FallbackMessage, Counter[str]] = {}
 
-    def hear(self, messages: Iterable[Message], test: str) -> None:
+    def hear(self, messages: Iterable[FallbackMessage], test: str) -> None:
         for message in messages:
             self.seen.setdefault(message, Counter())[test] += 1
 

@@ -10,10 +10,18 @@ import argparse
 import re
 from pathlib import Path
 
-from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all, find_pointers
+from helperlib.git.gather import (
+    PAUSES,
+    GatheredRepository,
+    Gatherer,
+    GatherProgress,
+    Servers,
+    check_out_all,
+    find_pointers,
+)
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.store import find_stores
-from helperlib.git.tree import COMMIT, MARK, Repository, find_tag, take_back
+from helperlib.git.tree import COMMIT, MARK, TreeRepository, find_tag, take_back
 from helperlib.output import count, fail, render_size, say_summary, write_text
 from own_source import put_back
 
@@ -58,12 +66,12 @@ def run(options: argparse.Namespace, git: Git) -> None:
         say(f"{options.into} is there, and stays at {head_of(git, options.into)}")
         return
     put_back(options.into)
-    servers = Servers(git, Progress(say), tuple(options.pauses))
+    servers = Servers(git, GatherProgress(say), tuple(options.pauses))
     rev = decide(options, servers)
     tree = options.into
     named = options.ref or (f"refs/tags/{options.tag}" if options.tag else "")
     folder, sparse = tree / ".git", tuple(options.sparse)
-    root = Repository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
+    root = TreeRepository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
     gathered = fetch(Gatherer(servers, find_stores(git)), root)
     if options.clones and options.tag:  # found by the name that the build clones it at; a tag serves for a branch too
         said = git.call(f"--git-dir={folder}", "update-ref", f"refs/tags/{options.tag}", rev, show=False)
@@ -182,7 +190,7 @@ def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
     return found.get(f"{full}^{{}}") or found.get(full) or found.get(branch, "")
 
 
-def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
+def fetch(gatherer: Gatherer, root: TreeRepository) -> list[GatheredRepository]:
     """Make the tree be at the commit. While it is on its way there a mark says so, and what is found is ours."""
     git, moving = gatherer.servers.git, root.folder / MOVING
     prepare(git, root, moving)
@@ -209,7 +217,7 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
     return gathered
 
 
-def prepare(git: Git, root: Repository, moving: Path) -> None:
+def prepare(git: Git, root: TreeRepository, moving: Path) -> None:
     """Refuse a tree that is someone's or holds their work (changed files, another commit); mark any other as moving."""
     tree = root.tree
     elsewhere = "choose another place: --build-dir DIR"
@@ -256,7 +264,7 @@ def tell_pointers(pointers: list[Path], tree: Path) -> None:
         say(f"note: to have them: install git-lfs; git lfs install; rm -r {tree}; then the same build again")
 
 
-def describe(gathered: list[Gathered]) -> list[str]:
+def describe(gathered: list[GatheredRepository]) -> list[str]:
     """Say how large what was fetched is, as git keeps it, what of it came from a store, and how many submodules."""
     packs = sum(pack.stat().st_size for pack in gathered[0].repository.folder.rglob("*.pack"))
     shared = sum(one.shared for one in gathered)

@@ -22,18 +22,18 @@ from posixpath import basename
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from environment_libraries import Environment, read_environment
-from helperlib.elf.loader import Disk, Process
+from helperlib.elf.loader import FileReader, Process
 from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
-from helperlib.wheel.fit import Archive, Bench, Installed, World
+from helperlib.wheel.fit import FitBench, InstalledFiles, WheelArchive, World
 from helperlib.wheel.images import names_for, names_of
 from helperlib.wheel.runtime import find_optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from helperlib.elf.loader import Library
-    from helperlib.wheel.fit import Judged, Part
+    from helperlib.elf.loader import LoaderFile
+    from helperlib.wheel.fit import ArchivePart, JudgedLibrary
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""
@@ -42,10 +42,10 @@ ORDER = ("libtorch_global_deps.so", "libtorch.so", "libtorch_python.so")
 TIMEOUT_S = 30
 
 
-class Torch(NamedTuple):
+class TorchArchives(NamedTuple):
     """The torch: the archives that hold it, the paths of its libraries, its environment where it has one."""
 
-    archives: tuple[Archive, ...]
+    archives: tuple[WheelArchive, ...]
     paths: tuple[str, ...]
     version: str
     environment: Environment | None
@@ -69,23 +69,23 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def find_torch(options: argparse.Namespace, disk: Disk) -> Torch:
+def find_torch(options: argparse.Namespace, disk: FileReader) -> TorchArchives:
     if options.prefix:
         environment = read_environment(options.prefix, options.place, disk)
         named = (one for one in environment.distributions if canonical(one.name) == "torch")
         version = next((one.version for one in named), "")
-        return Torch((), tuple(one.path for one in environment.torch), version, environment)
+        return TorchArchives((), tuple(one.path for one in environment.torch), version, environment)
     if options.torch_wheel:
-        archive = Archive(options.torch_wheel, BASE)
+        archive = WheelArchive(options.torch_wheel, BASE)
         version = HeaderParser().parsestr(archive.text("METADATA")).get("Version", "")
-        return Torch((archive,), tuple(_in_order(archive.members)), version, None)
+        return TorchArchives((archive,), tuple(_in_order(archive.members)), version, None)
     folder = options.torch_folder
     if not folder:
-        return Torch((), (), "", None)
+        return TorchArchives((), (), "", None)
     names = [str(path) for path in sorted(folder.glob("*.so")) if path.is_file()]
     beside = folder.parent / "version.py"
     found = re.search(r"__version__ = '([^']+)'", beside.read_text()) if beside.is_file() else None
-    return Torch((), tuple(_in_order(names)), found[1] if found else "", None)
+    return TorchArchives((), tuple(_in_order(names)), found[1] if found else "", None)
 
 
 def _in_order(paths: Iterable[str]) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _in_order(paths: Iterable[str]) -> Iterator[str]:
     yield from (path for path in paths if re.search(r"/torch/_C\.[\w.-]*so$", path))
 
 
-def make_bench(torch: Torch, world: World, disk: Disk, options: argparse.Namespace) -> Bench:
+def make_bench(torch: TorchArchives, world: World, disk: FileReader, options: argparse.Namespace) -> FitBench:
     """Load torch in a model of the process."""
     environment = torch.environment
     places = replace(disk.places(options.library_path), look=world.look)
@@ -106,15 +106,15 @@ def make_bench(torch: Torch, world: World, disk: Disk, options: argparse.Namespa
         process.open(path, shared="global_deps" in path)
     if environment:
         beside = tuple(one.soname or basename(one.path) for one in environment.libraries)
-        return Bench(world, process, closed=True, beside=beside)
+        return FitBench(world, process, closed=True, beside=beside)
     lost = frozenset(name for name, _ in process.missing)
-    return Bench(world, process, closed=False, brought=lost, brings=tuple(lost))
+    return FitBench(world, process, closed=False, brought=lost, brings=tuple(lost))
 
 
-def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:
+def examine(path: Path, torch: TorchArchives, disk: FileReader, options: argparse.Namespace) -> dict[str, Any]:
     """Give what a wheel says of itself, and what stands against its libraries."""
     place = torch.environment.places[0] if torch.environment and torch.environment.places else BASE
-    archive = Archive(path, place)
+    archive = WheelArchive(path, place)
     about = HeaderParser().parsestr(archive.text("METADATA"))
     name = about.get("Name", path.name.partition("-")[0])
     # The wheel lies over the environment, in the place of what that has of the same distribution.
@@ -156,8 +156,8 @@ class Scripts(NamedTuple):
 
 
 def _judge(
-    bench: Bench, holder: Archive | Installed, scripts: Scripts, environment: Environment | None
-) -> list[Judged]:
+    bench: FitBench, holder: WheelArchive | InstalledFiles, scripts: Scripts, environment: Environment | None
+) -> list[JudgedLibrary]:
     """Judge its libraries, once more with those of the environment that its own code opens first."""
     parts = holder.parts()
     judged = bench.judge(parts)
@@ -171,7 +171,7 @@ OPENS = re.compile(rb"\b(?:CDLL|LoadLibrary|load_library|dlopen)\b")
 QUOTED = re.compile(rb"[\x22\x27](lib[\w.+-]+?\.so(?:\.\d+)*)[\x22\x27]")
 
 
-def _opened_before(scripts: Scripts, environment: Environment, world: World) -> dict[str, Library]:
+def _opened_before(scripts: Scripts, environment: Environment, world: World) -> dict[str, LoaderFile]:
     """Give the libraries of ENV/lib that files which open libraries name: they are likely opened before the others."""
     texts = (scripts.read(name) for name in scripts.names)
     named = {each.decode() for text in texts if OPENS.search(text) for each in QUOTED.findall(text)}
@@ -183,7 +183,7 @@ SMALL = 4096
 """A placeholder has no more bytes of code, all files together."""
 
 
-def hollow(archive: Archive) -> str:
+def hollow(archive: WheelArchive) -> str:
     """Say that a wheel holds nothing of its own: "meta" without a file, "placeholder" with code that does nothing."""
     own = [one for one in archive.zip.infolist() if ".dist-info/" not in one.filename and not one.is_dir()]
     if not own:
@@ -210,7 +210,7 @@ def _is_idle(node: ast.stmt) -> bool:
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
-def device_code(parts: Sequence[Part]) -> dict[str, Any]:
+def device_code(parts: Sequence[ArchivePart]) -> dict[str, Any]:
     """Give for which GPUs the libraries were compiled ahead of time, and why that cannot be read."""
     versions = {version for one in parts for version in one.targets.versions}
     trouble = next((one.targets.trouble for one in parts if one.targets.trouble), "")
@@ -231,13 +231,13 @@ OWN = ("torch", "triton", "triton-xpu", "pytorch-triton", "pytorch-triton-xpu")
 """What comes with torch."""
 
 
-def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def examine_installed(torch: TorchArchives, disk: FileReader, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Give the same of each distribution that is linked with torch and lies beside it; torch is loaded once."""
     if torch.environment is None or not torch.paths:
         return
     bench = make_bench(torch, World(disk, ()), disk, options)
     for one in torch.environment.distributions:
-        found = Installed(one, disk)
+        found = InstalledFiles(one, disk)
         if one.name in OWN or not found.is_bound():
             continue
         parts = found.parts()
@@ -253,7 +253,7 @@ def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> 
         }
 
 
-def _with_optional(judged: Sequence[Judged], scripts: Scripts) -> list[Judged]:
+def _with_optional(judged: Sequence[JudgedLibrary], scripts: Scripts) -> list[JudgedLibrary]:
     """Mark the libraries of another accelerator which a package goes on without, by its Python files."""
     idle = [one.path for one in judged if one.foreign and one.problems]
     optional = find_optional(idle, *scripts) if idle else ()
@@ -267,7 +267,7 @@ def _read_script(path: str) -> bytes:
         return b""
 
 
-def _overwrites(archive: Archive, environment: Environment | None, name: str) -> dict[str, int]:
+def _overwrites(archive: WheelArchive, environment: Environment | None, name: str) -> dict[str, int]:
     """Count the files of other distributions that the wheel would overwrite, by their owners."""
     found: dict[str, int] = {}
     if environment is None:
@@ -303,7 +303,7 @@ def broken(path: Path, why: str) -> dict[str, Any]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
-    disk = Disk(options.sysroot)
+    disk = FileReader(options.sysroot)
     try:
         torch = find_torch(options, disk)
     except UNREADABLE as error:

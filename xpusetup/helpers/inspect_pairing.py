@@ -33,7 +33,7 @@ ASK = "import torch; print(int(torch.compiled_with_cxx11_abi()))"
 SHOWN = 4
 
 
-class Row(NamedTuple):
+class PairingRow(NamedTuple):
     """One thing that was looked at. `fix` mends what fails."""
 
     id: str
@@ -50,39 +50,41 @@ class Caller(NamedTuple):
     abi: int | None
 
 
-def judge_versions(wanted: dict[str, str]) -> Iterator[Row]:
+def judge_versions(wanted: dict[str, str]) -> Iterator[PairingRow]:
     """Hold what is installed against the release."""
     for name, start in wanted.items():
         found = find_version(name)
         good = found is not None and begins(found, start)
         fix = "install it again: the same command goes on there"
-        yield Row(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
+        yield PairingRow(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
 
 
-def judge_kind(version: str, wanted: str) -> Row:
+def judge_kind(version: str, wanted: str) -> PairingRow:
     """Say whose PyTorch is there."""
     found = "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
     level = "info" if wanted == "any" else "ok" if found == wanted else "fail"
     fix = "pip has put another torch in its place: the same command installs the right one again"
-    return Row("pairing.pytorch", level, f"torch {version}: {found}", wanted, fix)
+    return PairingRow("pairing.pytorch", level, f"torch {version}: {found}", wanted, fix)
 
 
-def judge_abi(torch: int | None, callers: Iterable[Caller], owners: dict[str, str]) -> Row:
+def judge_abi(torch: int | None, callers: Iterable[Caller], owners: dict[str, str]) -> PairingRow:
     """Hold the ABI of each library that calls torch against torch's own, and name those of the other one."""
     known = [one for one in callers if one.abi is not None]
     if torch is None:
-        return Row("pairing.abi", "warn", "torch cannot be imported, so that its C++ ABI is not known", "one C++ ABI")
+        return PairingRow(
+            "pairing.abi", "warn", "torch cannot be imported, so that its C++ ABI is not known", "one C++ ABI"
+        )
     other = [one for one in known if one.abi != torch]
     if not other:
         seen = f"C++ ABI {torch}: torch and {count(len(known), 'library')} that call it"
-        return Row("pairing.abi", "ok", seen, f"{torch}, as torch")
+        return PairingRow("pairing.abi", "ok", seen, f"{torch}, as torch")
     names = [f"{one.path.name} of {owners.get(str(one.path), 'no package')}" for one in other[:SHOWN]]
     more = f" and {len(other) - SHOWN} more" if len(other) > SHOWN else ""
     packages = sorted({owners.get(str(one.path), "").partition(" ")[0] for one in other} - {""})
     remove = f", or remove them: pip uninstall {' '.join(packages)}" if packages else ""
     fix = f"compile them again with _GLIBCXX_USE_CXX11_ABI={torch}{remove}"
     seen = f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}"
-    return Row("pairing.abi", "fail", seen, str(torch), fix)
+    return PairingRow("pairing.abi", "fail", seen, str(torch), fix)
 
 
 def ask_abi() -> int | None:

@@ -17,7 +17,7 @@ from helperlib.env.distributions import canonical, find_wheel
 from helperlib.env.pins import hash_file
 from helperlib.output import count, fail, say_summary, write_json
 from helperlib.wheel import libraries, runtime
-from helperlib.wheel.contents import NO_ROOM, Finding, NotAWheelError, Wanted, Wheel, read_wheel, some
+from helperlib.wheel.contents import NO_ROOM, NotAWheelError, Wanted, WheelContents, WheelFinding, read_wheel, some
 from helperlib.wheel.images import names_of
 from helperlib.wheel.libraries import arch_spellings, find_broken, find_foreign, find_lost, find_unimportable, modern
 from helperlib.wheel.runtime import find_opened, find_unrequired, wrong_names
@@ -102,7 +102,7 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
     }
 
 
-def make_row(check: Check, finding: Finding) -> dict[str, Any]:
+def make_row(check: InspectionRule, finding: WheelFinding) -> dict[str, Any]:
     told = finding.level in {"warn", "fail"}
     words = {"why": check.why if told else "", "fix": check.fix if told else ""}
     return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
@@ -115,7 +115,7 @@ def summarise(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def describe_broken(path: Path, reason: str) -> dict[str, Any]:
-    checks = [make_row(CHECKS[0], Finding("fail", reason))]
+    checks = [make_row(CHECKS[0], WheelFinding("fail", reason))]
     nothing = {"name": None, "version": None, "sha256": hash_file(path), "size": path.stat().st_size}
     return {"wheel": str(path), **nothing, "tags": [], "requires": [], "libraries": [], "checks": checks, "ok": False}
 
@@ -169,7 +169,7 @@ SCHEMES = {"purelib", "platlib", "headers", "scripts", "data"}
 """The folders of .data that installers know a place for."""
 
 
-def check_record(wheel: Wheel, _: Wanted) -> Finding:
+def check_record(wheel: WheelContents, _: Wanted) -> WheelFinding:
     listed = dict(wheel.record)
     there = {member.path: member for member in wheel.members}
     bare = {path for path in there if dirname(path).endswith(".dist-info") and basename(path) in SIGNATURES}
@@ -198,10 +198,10 @@ def check_record(wheel: Wheel, _: Wanted) -> Finding:
     }
     said = [f"{what}: {some(paths)}" for what, paths in {**troubles, **doubts}.items() if paths]
     level = "fail" if any(troubles.values()) else "warn" if said else "ok"
-    return Finding(level, "; ".join(said) or f"{len(listed)} files as RECORD says", "every file, its sha256")
+    return WheelFinding(level, "; ".join(said) or f"{len(listed)} files as RECORD says", "every file, its sha256")
 
 
-def _places(wheel: Wheel) -> dict[str, set[str]]:
+def _places(wheel: WheelContents) -> dict[str, set[str]]:
     """Give the members that installers refuse for where they are to go."""
     counts = Counter(member.path for member in wheel.members)
     parents = {str(parent) for path in counts for parent in PurePosixPath(path).parents}
@@ -214,27 +214,27 @@ def _places(wheel: Wheel) -> dict[str, set[str]]:
     }
 
 
-def _programs(wheel: Wheel) -> set[str]:
+def _programs(wheel: WheelContents) -> set[str]:
     """Give the programs that are installed without the right to run them: scripts get it from whoever installs."""
     modes = dict(wheel.modes)
     programs = {one.path for one in wheel.libraries if one.program and ".data/scripts/" not in one.path}
     return {path for path in programs & modes.keys() if not modes[path] & 0o111}
 
 
-def check_version(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_version(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     file_name, file_version = wheel.file_name.split("-")[:2]
     name, version = canonical(wanted.distribution or file_name), wanted.version or file_version
     folder, _, folder_version = wheel.folder.removesuffix(".dist-info").rpartition("-")
     limit = f"{name} {version}"
     if not (wheel.name and wheel.version):
         lacking = " and no ".join([*["name"] * (not wheel.name), *["version"] * (not wheel.version)])
-        return Finding("fail", f"METADATA gives no {lacking}", limit)
+        return WheelFinding("fail", f"METADATA gives no {lacking}", limit)
     versions = all(is_same(wheel.version, each) for each in (version, file_version))
     if not (canonical(wheel.name) == name == canonical(file_name) and versions):
-        return Finding("fail", f"{wheel.name} {wheel.version} in {wheel.file_name}", limit)
+        return WheelFinding("fail", f"{wheel.name} {wheel.version} in {wheel.file_name}", limit)
     if wheel.folder and not (canonical(folder) == name and is_same(folder_version, version)):
-        return Finding("fail", f"its folder {wheel.folder} is that of another name or version", limit)
-    return Finding("ok", f"{wheel.name} {wheel.version}", limit)
+        return WheelFinding("fail", f"its folder {wheel.folder} is that of another name or version", limit)
+    return WheelFinding("ok", f"{wheel.name} {wheel.version}", limit)
 
 
 SPELLED = {"alpha": "a", "beta": "b", "preview": "rc", "pre": "rc", "c": "rc", "rev": "post", "r": "post"}
@@ -256,29 +256,29 @@ def _spell(version: str) -> tuple[list[str], list[str]]:
     return words, re.findall(r"[\da-z]+", local)
 
 
-def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_tags(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Hold the tags of the name, which is what pip goes by, against those inside, the libraries, and this machine."""
     here = "cp{}{}".format(*wanted.python) + wanted.abi_flags
     limit = None if wanted.any_python else f"fits {here} on {wanted.machine}"
     tags = some(wheel.promised)
     differ = f"the file name says {tags}, WHEEL says {some(wheel.tags) or 'nothing'}"
     if _differ(wheel, _without_system) and not _promises_more(wheel):
-        return Finding("fail", differ, limit)
+        return WheelFinding("fail", differ, limit)
     if not (wanted.any_python or any(fits(tag, wanted) for tag in wheel.promised)):
-        return Finding("fail", tags, limit)
+        return WheelFinding("fail", tags, limit)
     if untrue := {**_never_installed(wheel), **dict(find_foreign(wheel)), **dict(find_unimportable(wheel))}:
-        return Finding("fail" if any(untrue.values()) else "warn", f"{tags}, and {some(untrue)}", limit)
+        return WheelFinding("fail" if any(untrue.values()) else "warn", f"{tags}, and {some(untrue)}", limit)
     if _differ(wheel, modern):
-        return Finding("warn", f"{differ}; pip goes by the file name", limit)
-    return Finding("ok", tags, limit)
+        return WheelFinding("warn", f"{differ}; pip goes by the file name", limit)
+    return WheelFinding("ok", tags, limit)
 
 
-def _differ(wheel: Wheel, spell: Callable[[str], str]) -> bool:
+def _differ(wheel: WheelContents, spell: Callable[[str], str]) -> bool:
     """Say whether the tags of the name and those inside differ in what is left of them."""
     return set(map(spell, wheel.promised)) != set(map(spell, wheel.tags))
 
 
-def _never_installed(wheel: Wheel) -> dict[str, bool]:
+def _never_installed(wheel: WheelContents) -> dict[str, bool]:
     """Say why pip never installs a wheel whatever its tags are."""
     why = {}
     if not wheel.format.startswith("1."):
@@ -308,7 +308,7 @@ def allows(requires: str, python: tuple[int, int]) -> bool:
     return True
 
 
-def _promises_more(wheel: Wheel) -> bool:
+def _promises_more(wheel: WheelContents) -> bool:
     """Say whether the name differs only in that it promises any ABI of the interpreter that WHEEL names."""
     anyhow = {re.sub(r"^(\w+)-\w+-", r"\1-none-", _without_system(tag)) for tag in wheel.tags}
     return all("-none-" in tag for tag in wheel.promised) and set(map(_without_system, wheel.promised)) == anyhow
@@ -330,10 +330,10 @@ def fits(tag: str, wanted: Wanted) -> bool:
     return for_python and for_abi and bool(re.fullmatch(rf"any|(many)?linux(_?\w+)?_{wanted.machine}", platform))
 
 
-def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_paths(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Warn of the folders of the build: PyTorch's own CMake files name one, and its published wheels others."""
     if not wanted.folders:
-        return Finding("info", "no folder was forbidden")
+        return WheelFinding("info", "no folder was forbidden")
     leaks, broken = (
         {one.path for one in wheel.members if one.found & set(these)} for these in (wanted.folders, wanted.forbidden)
     )
@@ -342,106 +342,106 @@ def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
     named = [f"a folder of the build is named in {some(leaks)}"] * bool(leaks)
     named += [f"named as the option -f...-prefix-map in {some(mapped)}"] * bool(mapped)
     if named:
-        return Finding("fail" if broken else "warn", "; ".join(named), limit)
-    return Finding("ok", f"{len(wheel.members)} files name no folder of the build", limit)
+        return WheelFinding("fail" if broken else "warn", "; ".join(named), limit)
+    return WheelFinding("ok", f"{len(wheel.members)} files name no folder of the build", limit)
 
 
-class Check(NamedTuple):
+class InspectionRule(NamedTuple):
     """A check: why what it finds matters, and what to do then."""
 
     id: str
     title: str
-    run: Callable[[Wheel, Wanted], Finding]
+    run: Callable[[WheelContents, Wanted], WheelFinding]
     why: str
     fix: str
 
 
 CHECKS = (
-    Check(
+    InspectionRule(
         "wheel.record",
         "files",
         check_record,
         "pip installs what is in the archive: what RECORD does not tell was put there or changed afterwards.",
         "build it again, or fetch it again from where it was published",
     ),
-    Check(
+    InspectionRule(
         "wheel.version",
         "version",
         check_version,
         "pip chooses by name and version; under another one it takes a wheel of the index in its place.",
         "tell the build its version: PYTORCH_BUILD_VERSION and PYTORCH_BUILD_NUMBER for torch",
     ),
-    Check(
+    InspectionRule(
         "wheel.tags",
         "tags",
         check_tags,
         "pip installs a wheel only where one of its tags fits the interpreter and the machine.",
         "build it with the interpreter that is to use it, on its machine",
     ),
-    Check(
+    InspectionRule(
         "wheel.requires",
         "requirements",
         runtime.check_requires,
         "Whoever installs this wheel gets what it requires and no more: a library that nobody brings is not found.",
         "name it in the wheel's requirements: PYTORCH_EXTRA_INSTALL_REQUIREMENTS for torch",
     ),
-    Check(
+    InspectionRule(
         "wheel.xpu",
         "XPU",
         libraries.check_xpu,
         "A build that finds no SYCL compiler goes on without XPU, and says so in one line of many thousands.",
         "read what its configure said of XPU: xpusetup explain LOG",
     ),
-    Check(
+    InspectionRule(
         "wheel.others",
         "accelerators left out",
         libraries.check_others,
         "CMake takes an accelerator whose toolkit it finds, asked or not; elsewhere its libraries are missing.",
         "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0 for what it is not for",
     ),
-    Check(
+    InspectionRule(
         "wheel.arch",
         "GPUs",
         libraries.check_arch,
         "Code for other GPUs is compiled again at every first use, or cannot run.",
         "build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
     ),
-    Check(
+    InspectionRule(
         "wheel.abi",
         "C++ ABI",
         libraries.check_abi,
         "Extensions with the other C++ ABI do not find torch's functions: a name with std::string is another name.",
         "build with _GLIBCXX_USE_CXX11_ABI as the profile has it",
     ),
-    Check(
+    InspectionRule(
         "wheel.needed",
         "libraries needed",
         libraries.check_needed,
         "A library is loaded only where it is whole, and a file has the name by which others ask for it.",
         "build it again, or fetch it again; as SONAME give each library the name of its file, without SOVERSION",
     ),
-    Check(
+    InspectionRule(
         "wheel.rpath",
         "library search",
         libraries.check_rpath,
         "A library looks for others where it was told when it was linked; the build's folders are not there elsewhere.",
         "link with -Wl,-rpath,'$ORIGIN', or mend it: patchelf --set-rpath",
     ),
-    Check(
+    InspectionRule(
         "wheel.paths",
         "build folders",
         check_paths,
         "Paths of the build tell of the machine, and make two builds of one source differ.",
         "compile with -ffile-prefix-map=FOLDER=.",
     ),
-    Check(
+    InspectionRule(
         "wheel.floor",
         "system libraries",
         libraries.check_floor,
         "On a system with an older glibc or libstdc++ it is installed and cannot be loaded.",
         "build on the oldest system that is to use it, or give it the tag that tells the truth",
     ),
-    Check("wheel.size", "size", runtime.check_sizes, "", ""),
+    InspectionRule("wheel.size", "size", runtime.check_sizes, "", ""),
 )
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forget_cut_off import forget_cut_off
 from helperlib.env.distributions import Found, canonical, find_wheel, installed, names_of
-from helperlib.env.installers import Way, environment, places_of, run, ways
+from helperlib.env.installers import EnvironmentInstaller, environment, places_of, run, ways
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, write_json, write_text
 from pinned_wheels import PLACES, use_first
@@ -91,7 +91,7 @@ def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tupl
     for way in ways():
         env = environment(way, options.constraints)
         for places in places_of(options.index):
-            call = Call(way, env, places)
+            call = InstallerCall(way, env, places)
             code, lines, found = resolve(call, (*wheels.values(), *beside.values()))
             complaints += lines if code else []
             if code == 0:
@@ -116,7 +116,7 @@ def hold_wheel(name: str, path: Path, known: dict[str, Pin], options: argparse.N
     return Pin(f"{name} @ {path.absolute().as_uri()}", pin.hashes)
 
 
-def finish(call: Call, pins: list[Pin], record: Path, *words: str) -> None:
+def finish(call: InstallerCall, pins: list[Pin], record: Path, *words: str) -> None:
     """Install just these files, or end with what was wrong with one of them."""
     if not pins:
         return
@@ -161,10 +161,10 @@ ADDED = re.compile(r"^ \+ ([A-Za-z0-9][A-Za-z0-9._-]*)==(\S+)")
 COMPILE = ("compile", "--no-deps", "--generate-hashes", "--quiet", "--no-header", "--no-annotate", "--no-config")
 
 
-class Call(NamedTuple):
+class InstallerCall(NamedTuple):
     """An installer with its variables, and where else it looks."""
 
-    way: Way
+    way: EnvironmentInstaller
     env: Mapping[str, str]
     places: tuple[str, ...]
 
@@ -173,7 +173,7 @@ class Call(NamedTuple):
         return run((*self.way.command, "install", *self.way.python, *self.places, *words), dict(self.env))
 
 
-def resolve(call: Call, paths: tuple[str, ...]) -> tuple[int, list[str], list[Pin]]:
+def resolve(call: InstallerCall, paths: tuple[str, ...]) -> tuple[int, list[str], list[Pin]]:
     """Give how a dry run ended, its last lines, and all that it would install, with the hashes that it told."""
     if call.way.name == "uv":
         code, lines = call.install("--dry-run", *paths)
@@ -190,7 +190,7 @@ def resolve(call: Call, paths: tuple[str, ...]) -> tuple[int, list[str], list[Pi
     return code, lines, pins
 
 
-def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *, strict: bool) -> list[Pin]:
+def hold(call: InstallerCall, found: list[Pin], known: Mapping[str, Pin], record: Path, *, strict: bool) -> list[Pin]:
     """Give each of them with the hashes that it is held to. `strict`: end where one has no published hash."""
     free = [pin for pin in found if pin.key not in known or not known[pin.key].hashes]
     if free and strict:
@@ -207,7 +207,7 @@ def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *
     return [Pin(pin.text, held[pin.key].hashes if pin.key in held else known[pin.key].hashes) for pin in found]
 
 
-def _told_by_index(call: Call, pins: list[Pin]) -> list[Pin]:
+def _told_by_index(call: InstallerCall, pins: list[Pin]) -> list[Pin]:
     """Give pins with the hashes that an index tells of their files, where the dry run of uv told none."""
     lacking = [pin for pin in pins if not pin.hashes]
     if not lacking or call.way.name != "uv":

@@ -23,7 +23,7 @@ class DriverProperties(c.Structure):
     _fields_ = (("stype", U32), ("next", c.c_void_p), ("uuid", c.c_uint8 * 16), ("version", U32))
 
 
-class DeviceProperties(c.Structure):
+class ZeDeviceProperties(c.Structure):
     """ze_device_properties_t."""
 
     _fields_ = (
@@ -81,7 +81,7 @@ def handles(call: Any) -> list[c.c_void_p]:
 
 def look(loader: Any, device: c.c_void_p, version: int | None) -> dict[str, Any]:
     """Give what a device says of itself."""
-    seen = DeviceProperties(stype=DEVICE_PROPERTIES)
+    seen = ZeDeviceProperties(stype=DEVICE_PROPERTIES)
     if loader.zeDeviceGetProperties(device, c.byref(seen)) != 0:
         return {"name": "", "driver_version": version}
     return {

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helperlib.elf.loader import Disk
+from helperlib.elf.loader import FileReader
 from helperlib.env.distributions import canonical, find_wheel, installed
 from helperlib.output import count, fail, say_summary, words_of, write_json
 from inspect_fit import examine, find_torch, parse_arguments
@@ -54,7 +54,7 @@ SHOWN = 3
 def prove_fit(options: argparse.Namespace) -> None:
     """Judge the wheel, say why, and end with 1 where it is not proven to fit."""
     wheel = find_wheel(options.wheels, options.distribution, options.version)
-    asked, disk = parse_arguments([str(wheel), "--prefix", sys.prefix]), Disk("")
+    asked, disk = parse_arguments([str(wheel), "--prefix", sys.prefix]), FileReader("")
     torch = find_torch(asked, disk)
     if not torch.paths:
         fail(f"there is no torch in {sys.prefix}", "install it: the same command goes on there")

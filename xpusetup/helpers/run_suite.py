@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from helperlib.env.distributions import AUTOLOAD, find_version, look_at_torch
 from helperlib.output import NOT_READY, write_json
 from helperlib.suites.counts import KINDS
-from helperlib.suites.shards import GRACE, RESERVE, Outcome, Shard, Terms, find_tests, make_shards, run_shard
+from helperlib.suites.shards import GRACE, RESERVE, Shard, ShardOutcome, Terms, find_tests, make_shards, run_shard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ TELLING = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class SuiteOrder:
     """What to run: the tests below `places` of the source, but for those that are `excluded`.
 
     `whole`: the places that are a row of the table each; `entries`: of the source, where not all of it is to be seen;
@@ -75,7 +75,7 @@ class Order:
 def main() -> int:
     """Run what the order says. 3: cannot begin; 5: torch is another one now."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    order = Order(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    order = SuiteOrder(**json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
     if lacking := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
         print(f"not in this environment: {', '.join(lacking)}", file=sys.stderr)
         return NOT_READY
@@ -99,7 +99,7 @@ def main() -> int:
     return REPLACED if document["replaced"] else 0
 
 
-def make_key(order: Order, torch: dict[str, str]) -> str:
+def make_key(order: SuiteOrder, torch: dict[str, str]) -> str:
     """Give what results depend on beside the tests themselves: with another torch or device they are others."""
     suite = find_version(order.distribution) if order.distribution else None
     told = {name: value for name, value in os.environ.items() if name.startswith((*TELLING, f"{order.suite.upper()}_"))}
@@ -115,7 +115,7 @@ def key_of(shard: Shard, source: Path, key: str) -> str:
     return hashlib.sha256(json.dumps([key, shard.paths, seen]).encode()).hexdigest()[:16]
 
 
-def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
+def run_all(order: SuiteOrder, shards: list[Shard], key: str) -> Iterator[ShardOutcome]:
     """Run the shards one after the other, and say how each ended."""
     source, folder = Path(order.source), Path(order.folder)
     work = folder / "work"
@@ -150,9 +150,9 @@ def has_xdist() -> bool:
     return importlib.util.find_spec("xdist") is not None
 
 
-def describe(order: Order, outcomes: list[Outcome]) -> dict[str, Any]:
+def describe(order: SuiteOrder, outcomes: list[ShardOutcome]) -> dict[str, Any]:
     """Give the results as they stand in results.json."""
-    rows: dict[str, list[Outcome]] = {}
+    rows: dict[str, list[ShardOutcome]] = {}
     for one in outcomes:
         rows.setdefault(one.row, []).append(one)
     names = {"suite": order.distribution, "pytest": "pytest", "xdist": "pytest-xdist", "torch": "torch"}
@@ -170,7 +170,7 @@ def describe(order: Order, outcomes: list[Outcome]) -> dict[str, Any]:
     }
 
 
-def describe_row(name: str, parts: list[Outcome]) -> dict[str, Any]:
+def describe_row(name: str, parts: list[ShardOutcome]) -> dict[str, Any]:
     """Give one row of the table."""
     counts = {kind: sum(one.counts[kind] for one in parts) for kind in KINDS}
     notes = [note if len(parts) == 1 else f"{one.name}: {note}" for one in parts for note in one.notes]

@@ -21,7 +21,7 @@ from helperlib.elf.loader import open_elf
 from helperlib.env.distributions import find_wheel
 from helperlib.env.pins import hash_file
 from helperlib.output import count, fail, say_summary, write_json
-from helperlib.wheel.fit import Archive
+from helperlib.wheel.fit import WheelArchive
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,7 +102,7 @@ def hash_header(path: Path, words: list[str]) -> str:
 
 def asked_names(wheel: Path) -> set[str]:
     """Give the names that the libraries of a wheel ask for."""
-    return {symbol.name for part in Archive(wheel, "").parts() for symbol in part.symbols.asked}
+    return {symbol.name for part in WheelArchive(wheel, "").parts() for symbol in part.symbols.asked}
 
 
 def read_headers(tree: Path) -> set[str] | None:

@@ -33,7 +33,7 @@ from helperlib.verify.verdicts import (
     LEVELS,
     PASSING,
     TITLES,
-    Result,
+    BenchResult,
     choose_checks,
     describe,
     fill_in,
@@ -53,7 +53,7 @@ LOADER = "data.loader"
 NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
 
 
-def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
+def explain_import(failed: BenchResult, extensions: dict[str, str]) -> BenchResult:
     """Say whose fault it is that torch cannot be imported: with autoload off, only torch itself is left."""
     environment = {**os.environ, AUTOLOAD: "0"}
     command = (sys.executable, "-c", ALONE)
@@ -76,7 +76,7 @@ def switch_for(device: str) -> str:
     return os.environ.get(AUTOLOAD, "1") if device in OWN else "1"
 
 
-def explain(result: Result, device: str, extensions: dict[str, str], *, expected: bool) -> Result:
+def explain(result: BenchResult, device: str, extensions: dict[str, str], *, expected: bool) -> BenchResult:
     """Add to what the child saw what only its caller knows."""
     if result.id == "device.available" and result.level == "skip" and expected:
         return replace(result, level="fail")
@@ -94,7 +94,7 @@ def explain(result: Result, device: str, extensions: dict[str, str], *, expected
     return replace(result, seen=result.seen + loaded)
 
 
-def make_document(device: str, results: list[Result], extensions: dict[str, str]) -> dict[str, Any]:
+def make_document(device: str, results: list[BenchResult], extensions: dict[str, str]) -> dict[str, Any]:
     facts = {key: value for one in results for key, value in one.facts.items()}
     devices, device = facts.get("devices", []), facts.get("device", device)
     versions = {"python": platform.python_version(), "torch": facts.get("torch") or find_version("torch")}
@@ -118,11 +118,11 @@ def summarise(document: dict[str, Any]) -> tuple[str, ...]:
     return (f"{bad} of {checks} failed" if bad else checks, *names)
 
 
-def verify(order: Order, gaps: dict[str, str], *, expected: bool) -> dict[str, Any]:
+def verify(order: VerifyOrder, gaps: dict[str, str], *, expected: bool) -> dict[str, Any]:
     """Run the checks. The absence of an expected device is a failure, a listed gap (id: reason) is none."""
     loaded = entry_points(group="torch.backends")  # what `import torch` loads, here as package and version
     extensions = {one.name: f"{one.dist.name} {one.dist.version}" if one.dist else one.value for one in loaded}
-    results: list[Result] = []
+    results: list[BenchResult] = []
     torch = find_version("torch") or ""
     with closing(run_checks(order)) as found:
         for result in found:
@@ -185,7 +185,7 @@ def main() -> int:
         print(json.dumps(rows, indent=2))
         return 0
     if options.which:
-        with closing(run_checks(Order("auto", GATES[:1], options.patience))) as found:
+        with closing(run_checks(VerifyOrder("auto", GATES[:1], options.patience))) as found:
             facts = next(found).facts  # without a device where torch cannot be imported
         print(json.dumps({name: facts[name] for name in ("device", "why") if name in facts}))
         return 0
@@ -194,7 +194,7 @@ def main() -> int:
     lacking = () if options.loader else (LOADER,)
     chosen = choose_checks(options.level, options.only, (*options.skip, *lacking), also)
     named = (options.compile_backend, options.collectives, options.extension, options.loader)
-    order = Order(options.device, chosen, options.patience, *named)
+    order = VerifyOrder(options.device, chosen, options.patience, *named)
     document = {**verify(order, options.gaps, expected=options.expected), "level": options.level}
     try:
         if options.out:
@@ -219,7 +219,7 @@ TOO_LONG = b"Timeout"
 
 
 @dataclass(frozen=True)
-class Order:
+class VerifyOrder:
     """What to check, on what, and for how many seconds each. `sink` and `stacks` are the child's descriptors."""
 
     device: str
@@ -233,7 +233,7 @@ class Order:
     stacks: int = -1
 
 
-def run_checks(order: Order) -> Generator[Result, None, None]:
+def run_checks(order: VerifyOrder) -> Generator[BenchResult, None, None]:
     """Give each result as it comes. After a hang or a death a new child passes the gates again before it goes on."""
     done: set[str] = set()
     while left := tuple(name for name in order.checks if name not in done):
@@ -250,7 +250,7 @@ def run_checks(order: Order) -> Generator[Result, None, None]:
             return
 
 
-def run_child(order: Order) -> Generator[Result, None, None]:
+def run_child(order: VerifyOrder) -> Generator[BenchResult, None, None]:
     """Give the results of one child; where it ends too early, the last is that of the check that it was at."""
     source, sink = os.pipe()
     with tempfile.TemporaryFile() as stacks:
@@ -261,7 +261,7 @@ def run_child(order: Order) -> Generator[Result, None, None]:
             for event in read_events(source):
                 started = event if "start" in event else {}
                 if not started:
-                    yield Result(title=TITLES[event["id"]], **event)
+                    yield BenchResult(title=TITLES[event["id"]], **event)
             code = end_child(child, GRACE)
         except TimeoutError:
             code = end_child(child, 0)
@@ -274,7 +274,7 @@ def run_child(order: Order) -> Generator[Result, None, None]:
             yield describe_end(started, code, stacks.read().decode(errors="replace"))
 
 
-def start_child(order: Order) -> subprocess.Popen[bytes]:
+def start_child(order: VerifyOrder) -> subprocess.Popen[bytes]:
     script = str(Path(__file__).with_name("device_checks.py"))
     return subprocess.Popen(
         (sys.executable, script, json.dumps(asdict(order))),
@@ -310,7 +310,7 @@ def end_child(child: subprocess.Popen[bytes], wait: float) -> int | None:
     return None
 
 
-def describe_end(started: dict[str, Any], code: int | None, stacks: str) -> Result:
+def describe_end(started: dict[str, Any], code: int | None, stacks: str) -> BenchResult:
     frames = read_stack(stacks)
     where = f", at {frames[0]}" if frames else ""
     if stacks.startswith(TOO_LONG.decode()):
@@ -322,7 +322,7 @@ def describe_end(started: dict[str, Any], code: int | None, stacks: str) -> Resu
     else:
         seen = f"the process ended with exit code {code}"
     name = started["start"]
-    return Result(name, TITLES[name], "crash", seen, verdict="wrong", stack=tuple(frames))
+    return BenchResult(name, TITLES[name], "crash", seen, verdict="wrong", stack=tuple(frames))
 
 
 def read_stack(text: str) -> list[str]:

@@ -18,10 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from helperlib.checks.collectives import ERROR, LOOPBACK, MODULES, SCRIPT, Told, launch, read_ranks
+from helperlib.checks.collectives import ERROR, LOOPBACK, MODULES, SCRIPT, RankReport, launch, read_ranks
 from helperlib.env.distributions import find_version
 from helperlib.output import NOT_READY, count, say_summary, write_json, write_text
-from helperlib.verify.verdicts import Result, describe, render_junit
+from helperlib.verify.verdicts import BenchResult, describe, render_junit
 
 OPERATIONS = 6
 """More than a rank has after it met the others, so that it ends by its own clock."""
@@ -37,7 +37,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RankEnd:
     """How a rank came to its end: what it saw, in which level, and when its trouble began (seconds since the epoch).
 
     `follows`: it may have come from another rank's trouble.
@@ -67,26 +67,26 @@ def start_ranks(order: dict[str, Any], log: Path) -> bool:
     return launch(command, mine, log, order["start"] + OPERATIONS * order["each"])
 
 
-def judge_rank(one: Told, order: dict[str, Any]) -> Ended:
+def judge_rank(one: RankReport, order: dict[str, Any]) -> RankEnd:
     """Say how a rank ended."""
     stack = f", {', '.join(one.stack)}" if one.stack else ""
     wrong = [f"{name}: {event['seen']}" for name, event in one.done.items() if event["level"] != "ok"]
     if math.isinf(one.last):
-        return Ended("fail", "never began", one.last)
+        return RankEnd("fail", "never began", one.last)
     if one.error:
-        return Ended("fail", f"{one.at}: {one.error}{stack}", one.when, follows=not math.isinf(one.when))
+        return RankEnd("fail", f"{one.at}: {one.error}{stack}", one.when, follows=not math.isinf(one.when))
     if one.stack:
         within = order["start" if one.at == "start" else "each"]
-        return Ended("crash", f"no answer within {within:g} s at {one.at}{stack}", one.last + within, follows=True)
+        return RankEnd("crash", f"no answer within {within:g} s at {one.at}{stack}", one.last + within, follows=True)
     if "end" not in one.done:
-        return Ended("crash", f"its process ended at {one.at or 'an operation'} without a word", one.last)
+        return RankEnd("crash", f"its process ended at {one.at or 'an operation'} without a word", one.last)
     if wrong:
-        return Ended("fail", "; ".join(wrong), one.last)
+        return RankEnd("fail", "; ".join(wrong), one.last)
     shown = ", ".join(f"{name} ({event['seen']})" for name, event in one.done.items() if event["seen"])
-    return Ended("ok", f"over {one.backend}: {shown}")
+    return RankEnd("ok", f"over {one.backend}: {shown}")
 
 
-def judge_job(ranks: list[Told], order: dict[str, Any], job: Job, log: str) -> list[Result]:
+def judge_job(ranks: list[RankReport], order: dict[str, Any], job: Job, log: str) -> list[BenchResult]:
     """Give a result for each rank, and one for all of them."""
     ended = [judge_rank(one, order) for one in ranks]
     troubled = [at for at, one in enumerate(ended) if one.level != "ok"]
@@ -96,22 +96,22 @@ def judge_job(ranks: list[Told], order: dict[str, Any], job: Job, log: str) -> l
         lost = first not in (None, at) and one.follows and not (one.level == ended[first or 0].level == "crash")
         title = f"rank {at} on {told.node}" if told.node else f"rank {at}"
         cause = f"collectives.rank_{first}" if lost else None
-        results.append(Result(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=cause))
+        results.append(BenchResult(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=cause))
     nodes = sorted({one.node for one in ranks} - {""})
     return [*results, judge_all(results, first, job, nodes, log)]
 
 
-def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[str], log: str) -> Result:
+def judge_all(results: list[BenchResult], first: int | None, job: Job, nodes: list[str], log: str) -> BenchResult:
     """Say whether all ranks were right, on as many nodes as the job has; `log` is srun's."""
     title, limit = "nodes compute together", f"{count(job.ranks, 'rank')} on {count(job.nodes, 'node')}"
     if first is not None:
         said = ERROR.findall(log) or [line for line in log.splitlines() if line.startswith("srun: error")]
         why = "".join(f"; {line}" for line in said[-1:] if not nodes)
         seen = f"{results[first].title}: {results[first].seen}{why}"
-        return Result(ALL, title, "fail", seen, limit, caused_by=f"collectives.rank_{first}")
+        return BenchResult(ALL, title, "fail", seen, limit, caused_by=f"collectives.rank_{first}")
     if len(nodes) != job.nodes:
-        return Result(ALL, title, "fail", f"all ranks ran on {', '.join(nodes)}", limit)
-    return Result(ALL, title, "ok", f"{limit}: {', '.join(nodes)}", limit)
+        return BenchResult(ALL, title, "fail", f"all ranks ran on {', '.join(nodes)}", limit)
+    return BenchResult(ALL, title, "ok", f"{limit}: {', '.join(nodes)}", limit)
 
 
 def parse_options() -> argparse.Namespace:
@@ -127,7 +127,7 @@ def parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def verify(options: argparse.Namespace, job: Job) -> list[Result]:
+def verify(options: argparse.Namespace, job: Job) -> list[BenchResult]:
     with tempfile.TemporaryDirectory(prefix="ranks-", dir=options.shared, ignore_cleanup_errors=True) as name:
         folder = Path(name)
         module = MODULES.get(options.device) or options.extension

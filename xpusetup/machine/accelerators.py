@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entry(Table):
+class LoadedEntryPoint(Table):
     """A line of `torch.backends` or `torch_dynamo_backends`, and the distribution that brings it.
 
     `requires` are that one's requirements of torch; `found`: the file of its module is there.
@@ -44,7 +44,7 @@ class Switch(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load(Table):
+class LoadOutcome(Table):
     """What happened in one child. `imported`: torch and what was to be loaded with it; seconds of the clock.
 
     `error` without it says why not, with it what came after. `switch` is None where torch has none (before 2.5).
@@ -63,9 +63,9 @@ class Load(Table):
 class Loads(Table):
     """Torch by itself, each entry by itself in the order of the entries, and torch with all of them."""
 
-    torch: Load
-    each: list[Load] = field(default_factory=list)
-    together: Load | None = None
+    torch: LoadOutcome
+    each: list[LoadOutcome] = field(default_factory=list)
+    together: LoadOutcome | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +85,8 @@ class Extensions(Table):
     prefix: str
     switch: str | None = None
     torch: TorchFiles | None = None
-    entries: list[Entry] = field(default_factory=list)
-    compilers: list[Entry] = field(default_factory=list)
+    entries: list[LoadedEntryPoint] = field(default_factory=list)
+    compilers: list[LoadedEntryPoint] = field(default_factory=list)
     loads: Loads | None = None
 
 
@@ -143,7 +143,7 @@ def _title(gpu: Gpu, device: Device, table: GpuTable) -> str:
     return f"{product.title() if product else own or f'{gpu.vendor}:{gpu.device}'} at {gpu.address}"
 
 
-def owner_of(entry: Entry, devices: Sequence[Device]) -> Device | None:
+def owner_of(entry: LoadedEntryPoint, devices: Sequence[Device]) -> Device | None:
     """Give the device that an entry serves: by its package or module, and only then by its name, which may be plain."""
     extended = [(device, device.extension) for device in devices if device.extension]
     top = entry.value.partition(":")[0].partition(".")[0]
@@ -166,11 +166,11 @@ def make_rows(devices: Sequence[Device], seen: Mapping[str, Presence], look: Ext
     return [*rows, *(_of_entry(*pair) for pair in strange)]
 
 
-def loads_of(look: Extensions | None) -> Iterator[tuple[Entry, Load | None]]:
+def loads_of(look: Extensions | None) -> Iterator[tuple[LoadedEntryPoint, LoadOutcome | None]]:
     """Give each entry with what loading it did; None where that was not tried."""
     if look is None:
         return
-    loads: list[Load | None] = [*(look.loads.each if look.loads else ())] or [None] * len(look.entries)
+    loads: list[LoadOutcome | None] = [*(look.loads.each if look.loads else ())] or [None] * len(look.entries)
     yield from zip(look.entries, loads, strict=True)
 
 
@@ -181,7 +181,7 @@ def is_built_in(device: Device, look: Extensions | None) -> bool:
     return device.built_in == "always" or (device.built_in == "builds" and bool(look.torch.said.get(device.name)))
 
 
-def _of_entry(entry: Entry, load: Load | None) -> AcceleratorRow:
+def _of_entry(entry: LoadedEntryPoint, load: LoadOutcome | None) -> AcceleratorRow:
     return AcceleratorRow(
         name=entry.name,
         entry=f"{entry.name} = {entry.value}",
@@ -192,7 +192,7 @@ def _of_entry(entry: Entry, load: Load | None) -> AcceleratorRow:
     )
 
 
-def _of_device(device: Device, seen: Presence, entry: Entry, load: Load | None) -> AcceleratorRow:
+def _of_device(device: Device, seen: Presence, entry: LoadedEntryPoint, load: LoadOutcome | None) -> AcceleratorRow:
     present = _is_present(device, seen, installed=True)
     return replace(_of_entry(entry, load), name=device.name, title=device.title, present=present, seen=seen)
 

@@ -17,7 +17,7 @@ from xpusetup.machine.pairs import NEWEST, own_release
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from xpusetup.machine.environments import Torch
+    from xpusetup.machine.environments import InstalledTorch
 
 INDEX = "https://download.pytorch.org/whl"
 """PyTorch's index: a folder for each local version that LOCAL takes."""
@@ -120,7 +120,7 @@ def index_of(build: str, *, nightly: bool = False) -> str:
     return f"{INDEX}/{'nightly/' if nightly else ''}{build}" if LOCAL.fullmatch(build) else ""
 
 
-def torch_there(torch: Torch | None, known: Mapping[str, str] | None = None) -> TorchThere | None:
+def torch_there(torch: InstalledTorch | None, known: Mapping[str, str] | None = None) -> TorchThere | None:
     """Give the torch of an environment as commands have to leave it; None where there is none that is known.
 
     Of its own pins none is older than what is `known` of its release.

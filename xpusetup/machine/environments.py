@@ -10,7 +10,7 @@ from xpusetup.base.values import Table
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adopted(Table):
+class ForeignEnvironment(Table):
     """An environment that someone else made, into which a build installs.
 
     `refused` says why it can't, `fix` what to do then; `installed` holds versions by normalised name.
@@ -34,7 +34,7 @@ class Python(Table):
     headers: bool
     venv: bool
     free_threaded: bool = False
-    adopted: Adopted | None = None
+    adopted: ForeignEnvironment | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class ImportReport(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Conflict(Table):
+class LibraryConflict(Table):
     """Two files that cannot work together in one process, read from the files alone.
 
     `library` asks for `names` (`count` of them) and gets `first`, which lacks them; `has` is another that has them.
@@ -89,7 +89,7 @@ class Conflict(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Torch(Table):
+class InstalledTorch(Table):
     """The torch of an environment, read from its files; nothing is imported for that.
 
     `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
@@ -115,7 +115,7 @@ class Torch(Table):
     cuda: str | None = None
     sycl: list[str] = field(default_factory=list)
     libraries: dict[str, str] = field(default_factory=dict)
-    conflicts: list[Conflict] | None = None
+    conflicts: list[LibraryConflict] | None = None
     misfits: list[Misfit] | None = None
     glibcxx: int | None = None
     glibcxx_system: int | None = None
@@ -124,7 +124,7 @@ class Torch(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tree(Table):
+class TorchTree(Table):
     """A PyTorch source tree: the one that is built from, or the one in which this was started.
 
     `submodules` are those whose folder is empty. `cache` holds a few entries of its build/CMakeCache.txt. `in_use`:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from xpusetup.base.values import Table
-from xpusetup.machine.environments import Python, Torch, Tree
+from xpusetup.machine.environments import InstalledTorch, Python, TorchTree
 
 # What every part of the facts is, and the names of their sections.
 
@@ -64,7 +64,7 @@ Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Disk(Table):
+class DiskPlace(Table):
     """A place that a build writes to, and what of the build it holds; sizes in bytes.
 
     `quota_free` is what the user's quota leaves, `inodes_free` how many more files may be made, `used` what an earlier
@@ -94,7 +94,7 @@ class Resources(Table):
     memory_available: int
     memory_limit: int | None = None
     swap: int
-    disks: list[Disk] = field(default_factory=list)
+    disks: list[DiskPlace] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,7 +138,7 @@ class Hardware(Table):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel(Table):
+class LinuxKernel(Table):
     """The running kernel and its accelerator drivers.
 
     `modules` are the watched ones that are loaded, with their version where they have one of their own (those of DKMS
@@ -341,15 +341,15 @@ class Facts(Table):
     system: System | None = None
     resources: Resources | None = None
     hardware: Hardware | None = None
-    kernel: Kernel | None = None
+    kernel: LinuxKernel | None = None
     userland: Userland | None = None
     container: Container | None = None
     network: Network | None = None
     toolkits: Toolkits | None = None
     tools: list[Tool] | None = None
     python: Python | None = None
-    torch: Torch | None = None
-    tree: Tree | None = None
+    torch: InstalledTorch | None = None
+    tree: TorchTree | None = None
     caches: list[Cache] | None = None
     gaudi: Gaudi | None = None
     ascend: Ascend | None = None

@@ -53,7 +53,7 @@ class FitTorch:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class FitVerdict:
     """An answer with its reason; `of_torch`: it is torch that lacks something, or what comes with it.
 
     `damaged`: what was installed is no whole library.
@@ -66,7 +66,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Target:
+class FitTarget:
     """What a wheel is judged for: the torch, the tags that its Python takes (None: not known), versions known to fit.
 
     `known` gives for a distribution the version that belongs to this torch, `gpus` for a GPU here the names of those
@@ -79,7 +79,7 @@ class Target:
     gpus: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
-def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
+def judge_fit(wheel: InspectedFit, target: FitTarget) -> FittedWheel:
     """Judge a wheel: what is certain and against it decides, then what is missing to know it."""
     verdicts = list(_verdicts(wheel, target))
     against = next((one for one in verdicts if one.answer == "does_not_fit"), None)
@@ -97,7 +97,7 @@ def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
     )
 
 
-def judge_installed(one: InspectedFit, torch: FitTorch) -> Verdict:
+def judge_installed(one: InspectedFit, torch: FitTorch) -> FitVerdict:
     """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide.
 
     Parts for another accelerator without which its code goes on are nothing amiss: torchao from the index has some.
@@ -116,7 +116,7 @@ def name_misfits(inspection: Inspection, python: str) -> list[Misfit]:
     return [Misfit(each.name, each.version, _told(one), damaged=one.damaged) for each, one in bad]
 
 
-def _told(verdict: Verdict) -> str:
+def _told(verdict: FitVerdict) -> str:
     return f"{'was made for another torch' if verdict.of_torch else 'cannot be loaded here'}: {verdict.reason}"
 
 
@@ -157,9 +157,9 @@ def binding(wheel: InspectedFit) -> Binding:
     return "torch-stable" if any(one.stable for one in wheel.libraries) else "none"
 
 
-def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+def _verdicts(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     if wheel.broken:
-        yield Verdict("does_not_fit", wheel.broken)
+        yield FitVerdict("does_not_fit", wheel.broken)
         return
     yield from _judge_tags(wheel, target)
     yield from _judge_python(wheel, target)
@@ -168,7 +168,7 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
         yield from _judge_variants(libraries, target.torch.version)
         yield from _judge_groups(libraries)
     elif wheel.compiled:
-        yield Verdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
+        yield FitVerdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
     yield from _judge_device(wheel, target)
     yield from _judge_owners(wheel)
     if not wheel.compiled:
@@ -177,59 +177,59 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
     yield from _judge_hollow(wheel)
 
 
-def _judge_hollow(wheel: InspectedFit) -> Iterator[Verdict]:
+def _judge_hollow(wheel: InspectedFit) -> Iterator[FitVerdict]:
     """Promise nothing for a wheel that only requires others, or holds a name's place."""
     asked = [line.partition(";")[0].strip() for line in wheel.requires if "extra ==" not in line]
     if wheel.hollow == "meta":
         told = f"what it requires decides: {', '.join(asked[:3])}" if asked else "and it requires nothing"
-        yield Verdict("unknown", f"it has no file of its own, {told}")
+        yield FitVerdict("unknown", f"it has no file of its own, {told}")
     if wheel.hollow == "placeholder":
-        yield Verdict("unknown", "it is a placeholder: its code does nothing")
+        yield FitVerdict("unknown", "it is a placeholder: its code does nothing")
 
 
-def _judge_troubles(wheel: InspectedFit) -> Iterator[Verdict]:
+def _judge_troubles(wheel: InspectedFit) -> Iterator[FitVerdict]:
     for trouble in wheel.troubles:
-        yield Verdict("unknown", f"a library cannot be read: {trouble}")
+        yield FitVerdict("unknown", f"a library cannot be read: {trouble}")
 
 
-def _judge_device(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+def _judge_device(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     """Refuse a wheel whose code was compiled for other GPUs alone; parts for an accelerator may be left over."""
     code = wheel.device
     if code.generic or any(one.foreign and one.problems for one in wheel.libraries):
         return
     lost = [gpu for gpu, names in target.gpus.items() if not {*names} & {*code.names}]
     if code.gpus and lost:
-        yield Verdict("does_not_fit", f"its device code is for {', '.join(code.gpus)}, and none of it for {lost[0]}")
+        yield FitVerdict("does_not_fit", f"its device code is for {', '.join(code.gpus)}, and none of it for {lost[0]}")
     elif code.trouble and target.gpus:
-        yield Verdict("unknown", f"its device code cannot be read: {code.trouble}")
+        yield FitVerdict("unknown", f"its device code cannot be read: {code.trouble}")
 
 
-def _judge_tags(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+def _judge_tags(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     try:
         tags = parse_wheel_filename(wheel.file)[3]
     except (InvalidWheelFilename, InvalidVersion) as error:
-        yield Verdict("does_not_fit", str(error))
+        yield FitVerdict("does_not_fit", str(error))
         return
     if target.tags is not None and not tags & frozenset(target.tags):
         told = ", ".join(sorted(map(str, tags))[:2])
-        yield Verdict("does_not_fit", f"it is for {told}, and that torch for Python {target.torch.python}, here")
+        yield FitVerdict("does_not_fit", f"it is for {told}, and that torch for Python {target.torch.python}, here")
 
 
-def _judge_python(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+def _judge_python(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     python = target.torch.python
     try:
         fits = not wheel.python or not python or SpecifierSet(wheel.python).contains(f"{python.rstrip('t')}.99")
     except InvalidSpecifier:
         return
     if not fits:
-        yield Verdict("does_not_fit", f"it requires Python {wheel.python}, and that torch is for {python}")
+        yield FitVerdict("does_not_fit", f"it requires Python {wheel.python}, and that torch is for {python}")
 
 
-def _judge_owners(wheel: InspectedFit) -> Iterator[Verdict]:
+def _judge_owners(wheel: InspectedFit) -> Iterator[FitVerdict]:
     """Refuse a wheel that overwrites torch or its Triton: it breaks that torch, whatever it is itself."""
     for owner, count in wheel.overwrites.items():
         if re.match(r"(?:torch|triton|triton-xpu|pytorch-triton[\w-]*) ", owner.lower()):
-            yield Verdict("does_not_fit", f"it would overwrite {count} files of {owner}")
+            yield FitVerdict("does_not_fit", f"it would overwrite {count} files of {owner}")
 
 
 def required_torch(wheel: InspectedFit) -> Requirement | None:
@@ -254,10 +254,10 @@ def _refuses(wheel: InspectedFit, version: str) -> Requirement | None:
         return None
 
 
-def _judge_requirement(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+def _judge_requirement(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     wanted = _refuses(wheel, target.torch.version)
     if wanted is not None:
-        yield Verdict("does_not_fit", f"it requires {wanted}, and that is torch {target.torch.version}")
+        yield FitVerdict("does_not_fit", f"it requires {wanted}, and that is torch {target.torch.version}")
 
 
 # The libraries: those of one group stand for each other, and one of them is enough.
@@ -277,14 +277,14 @@ NAMED = re.compile(r"torch(\d)(\d{1,2})(?!\d)")
 """A release of torch in the name of a library: torch24, torch210."""
 
 
-def _judge_variants(libraries: list[FitLibrary], version: str) -> Iterator[Verdict]:
+def _judge_variants(libraries: list[FitLibrary], version: str) -> Iterator[FitVerdict]:
     """Refuse where all variants of a library are called after other releases of torch: none of them is opened."""
     for those in _groups(libraries).values():
         named = [NAMED.search(_file(one.path)) for one in those]
         releases = dict.fromkeys(f"{found[1]}.{found[2]}" for found in named if found)
         if len(releases) > 1 and all(named) and ".".join(version.split(".")[:2]) not in releases:
             told = f"it has libraries for torch {', '.join(releases)}, and none for {version}"
-            yield Verdict("does_not_fit", told, of_torch=True)
+            yield FitVerdict("does_not_fit", told, of_torch=True)
 
 
 def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
@@ -294,7 +294,7 @@ def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
     return found
 
 
-def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
+def _judge_groups(libraries: list[FitLibrary]) -> Iterator[FitVerdict]:
     groups = _groups(libraries)
     loads = [name for name, those in groups.items() if any(not one.problems for one in those)]
     # What stops the package itself comes before a plug-in for an accelerator or framework that is not here.
@@ -309,7 +309,7 @@ def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
         problem = certain[0] if known else next(each for each in _sorted(one.problems) if not each.certain)
         of_torch = problem.kind in ("torch", "abi", "major") or is_of_torch(problem)
         answer: Answer = "does_not_fit" if known else "unknown"
-        yield Verdict(answer, describe(problem), of_torch, damaged=problem.kind == "file")
+        yield FitVerdict(answer, describe(problem), of_torch, damaged=problem.kind == "file")
 
 
 def _is_plugin(those: Sequence[FitLibrary]) -> tuple[bool, bool]:
@@ -370,21 +370,21 @@ def _file(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _well(wheel: InspectedFit) -> Verdict:
+def _well(wheel: InspectedFit) -> FitVerdict:
     used = [one for one in wheel.libraries if not (one.foreign and one.problems)]
     wheel = replace(wheel, libraries=used)
     bound = binding(wheel)
     if not wheel.compiled:
-        return Verdict("fits", "it is Python alone")
+        return FitVerdict("fits", "it is Python alone")
     if bound == "none":
-        return Verdict("fits", "its libraries ask nothing of torch, and find all that they need")
+        return FitVerdict("fits", "its libraries ask nothing of torch, and find all that they need")
     count = sum(one.torch + one.stable for one in wheel.libraries)
     how = "through the stable interface alone" if bound == "torch-stable" else "of its C++ interface"
     names = f"all {count} names that it asks torch for are" if count > 1 else "the one name that it asks torch for is"
-    return Verdict("fits", f"{names} there, {how}")
+    return FitVerdict("fits", f"{names} there, {how}")
 
 
-def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
+def _notes(wheel: InspectedFit, target: FitTarget) -> Iterator[str]:
     wanted = _refuses(wheel, target.torch.version)
     if wanted is not None and wheel.compiled:
         yield f"it requires {wanted}: pip would replace torch {target.torch.version}, unless --no-deps is given"
@@ -405,7 +405,7 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
         yield f"{count} of its files are also of {owner}"
 
 
-def _instead(wheel: InspectedFit, target: Target) -> str | None:
+def _instead(wheel: InspectedFit, target: FitTarget) -> str | None:
     """Name the version that belongs to this torch, else the torch that the wheel was made for; None: not known."""
     known = instead_of(wheel.name, wheel.version, target.torch.version, target.known)
     if known:

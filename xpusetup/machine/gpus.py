@@ -243,7 +243,7 @@ class Family(Sourced):
 
 
 @dataclass(frozen=True)
-class Product:
+class GpuProduct:
     """One id looked up."""
 
     family: Family
@@ -269,10 +269,10 @@ class GpuTable:
 
     collected: dt.date
     families: tuple[Family, ...]
-    products: dict[tuple[str, str], Product]
+    products: dict[tuple[str, str], GpuProduct]
     firsts: FirstTable | None = None
 
-    def find(self, vendor: str, device: str) -> Product | None:
+    def find(self, vendor: str, device: str) -> GpuProduct | None:
         """Look an id up; None for one that the table does not have."""
         return self.products.get((vendor, device))
 
@@ -289,14 +289,14 @@ def parse_gpus(text: str, origin: str = "gpus.toml") -> GpuTable:
     return GpuTable(file.collected, tuple(file.family), _index(file.family, origin))
 
 
-def _index(families: list[Family], origin: str) -> dict[tuple[str, str], Product]:
-    products: dict[tuple[str, str], Product] = {}
+def _index(families: list[Family], origin: str) -> dict[tuple[str, str], GpuProduct]:
+    products: dict[tuple[str, str], GpuProduct] = {}
     for family in families:
         for device, name in family.ids():
             if (other := products.get((family.vendor, device))) is not None:
                 message = f"{origin}: {family.vendor}:{device} stands in {other.family.id} and in {family.id}"
                 raise UsageError(message, fix=f"mend {origin}")
-            products[family.vendor, device] = Product(family, name)
+            products[family.vendor, device] = GpuProduct(family, name)
     return products
 
 

@@ -37,7 +37,7 @@ def fewer_jobs(jobs: int) -> int:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load:
+class StepLoad:
     """What a compiling step took: its jobs, by how much the memory in use grew, its largest process, in bytes."""
 
     jobs: int
@@ -50,7 +50,7 @@ class Load:
         return min(max(self.growth // self.jobs, self.heaviest // HEAVIEST_TO_USUAL), self.heaviest)
 
 
-def measured_per_job(loads: Iterable[Load], guess: float) -> float:
+def measured_per_job(loads: Iterable[StepLoad], guess: float) -> float:
     """Give the memory of a job in bytes: the most that a step was seen to need; the profile's guess where none was."""
     seen = [load.bytes_per_job for load in loads if load.jobs and load.heaviest]
     return float(max(seen)) if seen else guess

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.machine.environments import Conflict  # noqa: TC001 - pydantic reads it
+from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
 from xpusetup.machine.facts import Accelerator
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class EnvironmentLibraries:
 
     prefix: str
     looked: int
-    conflicts: list[Conflict]
+    conflicts: list[LibraryConflict]
     libraries: list[LoadedLibrary] = field(default_factory=list)
     packages: list[LibraryOwner] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)

@@ -70,7 +70,7 @@ class Platform(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elsewhere(Sourced):
+class OtherRoute(Sourced):
     """Accelerators for which something else than a profile of ours is the shortest way.
 
     `plugin` is the distribution that brings torch to them, `prove` what Python shows with it.
@@ -96,7 +96,7 @@ class Needs(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Installer(Strict):
+class ToolkitInstaller(Strict):
     """An installer of oneAPI that needs neither root nor a repository, nor a network once it is there."""
 
     toolkit: VersionText
@@ -114,9 +114,9 @@ class PlatformTable(Strict):
 
     collected: dt.date
     platform: list[Platform]
-    elsewhere: list[Elsewhere] = field(default_factory=list)
+    elsewhere: list[OtherRoute] = field(default_factory=list)
     needs: list[Needs] = field(default_factory=list)
-    installer: list[Installer] = field(default_factory=list)
+    installer: list[ToolkitInstaller] = field(default_factory=list)
 
     def of_family(self, family: str) -> Platform | None:
         """Give the platform of a GPU family."""
@@ -126,11 +126,11 @@ class PlatformTable(Strict):
         """Give the platform of a GPU by its id, else by its family."""
         return next((each for each in self.platform if device in each.devices), None) or self.of_family(family)
 
-    def installer_of(self, kind: str, version: str) -> Installer | None:
+    def installer_of(self, kind: str, version: str) -> ToolkitInstaller | None:
         """Give the installer of a toolkit; they are oneAPI's alone."""
         return next((each for each in self.installer if kind == "oneapi" and each.toolkit == version), None)
 
-    def elsewhere_for(self, family: str) -> Elsewhere | None:
+    def elsewhere_for(self, family: str) -> OtherRoute | None:
         """Give the way of an accelerator that no profile of ours serves."""
         return next((each for each in self.elsewhere if family in each.families), None)
 
@@ -161,7 +161,7 @@ class DriverPackages(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distribution(Sourced):
+class LinuxDistribution(Sourced):
     """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all.
 
     `also` are other systems that take the same packages and count their versions otherwise, as linuxmint-22. `alone`:
@@ -190,9 +190,9 @@ class DistributionTable(Strict):
     """data/distributions.toml, with the day on which it was collected."""
 
     collected: dt.date
-    distribution: list[Distribution]
+    distribution: list[LinuxDistribution]
 
-    def find(self, families: Iterable[str], version: str | None) -> Distribution | None:
+    def find(self, families: Iterable[str], version: str | None) -> LinuxDistribution | None:
         """Give a distribution by os-release's ID and ID_LIKE and its version, a derived one by what it is made from.
 
         The version of what only rolls is a day (Tumbleweed), or a number of the derived one's own (Manjaro).
@@ -204,7 +204,7 @@ class DistributionTable(Strict):
         taken = (each for family, each in pairs if family == each.family and (not each.alone or family == names[0]))
         return own or next((each for each in taken if self._fits(each, told)), None)
 
-    def _fits(self, each: Distribution, told: str) -> bool:
+    def _fits(self, each: LinuxDistribution, told: str) -> bool:
         """Say whether a version is one of a distribution: what only rolls is always it."""
         rolls = all(other.version == ROLLING for other in self.distribution if other.family == each.family)
         return rolls or _is_of(told, each.version)

@@ -7,7 +7,7 @@ import platform
 import shutil
 from typing import TYPE_CHECKING
 
-from xpusetup.machine.facts import Ascend, Gaudi, Gpu, Hardware, Kernel, Node
+from xpusetup.machine.facts import Ascend, Gaudi, Gpu, Hardware, LinuxKernel, Node
 from xpusetup.machine.parsers import (
     parse_aliases,
     parse_blacklist,
@@ -109,11 +109,11 @@ FIRMWARE = {"xe": ("bmg_", "lnl_", "ptl_"), "i915": ("dg2_", "pvc_", "mtl_", "tg
 MODPROBE = ("/etc/modprobe.d", "/run/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d")
 
 
-def probe_kernel(sysroot: Sysroot, notes: Notes) -> Kernel:
+def probe_kernel(sysroot: Sysroot, notes: Notes) -> LinuxKernel:
     """Look at the kernel; nothing here needs root, but for its messages on some systems."""
     release = (sysroot.read("/proc/sys/kernel/osrelease") or platform.release()).strip()
     cmdline = without_secrets(sysroot.read("/proc/cmdline") or "")
-    return Kernel(
+    return LinuxKernel(
         release=release,
         version=(sysroot.read("/proc/version") or "").strip(),
         cmdline=cmdline,

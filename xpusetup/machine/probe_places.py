@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from xpusetup.base.text import without_credentials
-from xpusetup.machine.environments import Tree
+from xpusetup.machine.environments import TorchTree
 from xpusetup.machine.facts import Cache, Container, Network
 from xpusetup.machine.parsers import parse_pip_settings, parse_redirects
 from xpusetup.system.files import read_text
@@ -126,7 +126,7 @@ def _signs(sysroot: Sysroot) -> Iterator[tuple[Kind, bool]]:
     yield "lxc", "container=lxc" in (sysroot.read("/proc/1/environ") or "")
 
 
-def probe_tree() -> Tree | None:
+def probe_tree() -> TorchTree | None:
     """Look whether this was started in a PyTorch source tree; None where it was not."""
     here = Path.cwd()
     for folder in (here, *here.parents):
@@ -135,12 +135,12 @@ def probe_tree() -> Tree | None:
     return None
 
 
-def look_at_tree(folder: Path, *, in_use: bool) -> Tree:
+def look_at_tree(folder: Path, *, in_use: bool) -> TorchTree:
     """Look at a source tree: how it was fetched, which submodules are empty, and what its build folder remembers."""
     version = read_text(folder / TREE[0])
     modules = SUBMODULE.findall(read_text(folder / ".gitmodules") or "")
     cache = read_text(folder / "build/CMakeCache.txt")
-    return Tree(
+    return TorchTree(
         path=str(folder),
         version=version.strip() if version else None,
         git=(folder / ".git").exists(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError
-from xpusetup.machine.environments import Adopted, Python
+from xpusetup.machine.environments import ForeignEnvironment, Python
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -135,7 +135,7 @@ def probe_adopted(python: str) -> Python:
         seen = json.loads(output.out)
         version, headers = seen.pop("version"), seen.pop("headers")
         seen |= _of_another(seen["prefix"], Path(python).parent.parent)
-        adopted = read_as(Adopted, seen)
+        adopted = read_as(ForeignEnvironment, seen)
     except (ValueError, KeyError, TypeError) as error:
         raise NotReadyError(f"{python} does not say what it is", fix=fix) from error
     return Python(executable=python, version=version, headers=headers, venv=True, adopted=adopted)

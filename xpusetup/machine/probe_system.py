@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from xpusetup.machine.facts import Disk, Resources, System
+from xpusetup.machine.facts import DiskPlace, Resources, System
 from xpusetup.system.memory import read_limit, read_processors
 from xpusetup.system.process import run_process
 
@@ -60,7 +60,7 @@ class Allowance:
     files: int | None
 
 
-def probe_disks(places: Mapping[Path, Sequence[Held]], mounts_text: str) -> list[Disk]:
+def probe_disks(places: Mapping[Path, Sequence[Held]], mounts_text: str) -> list[DiskPlace]:
     """Probe the places of a build, and where temporary files and caches go if that is another file system."""
     mounts = parse_mounts(mounts_text)
     quotas = _ask_quota()
@@ -123,14 +123,14 @@ def _ask_lustre(there: Path, mount: Mount) -> list[Allowance]:
     ]
 
 
-def _probe_disk(place: Path, held: Sequence[Held], mounts: list[Mount], quotas: list[Allowance]) -> Disk:
+def _probe_disk(place: Path, held: Sequence[Held], mounts: list[Mount], quotas: list[Allowance]) -> DiskPlace:
     there = _existing(place)
     usage, status = psutil.disk_usage(str(there)), os.statvfs(there)
     mount = find_mount(there.resolve(), mounts)
     own = [each for each in quotas if mount and each.source in (mount.source, mount.point)]
     own += _ask_lustre(there, mount) if mount else []
     inodes = [status.f_favail] if status.f_files else []  # btrfs and others count none
-    return Disk(
+    return DiskPlace(
         path=str(place),
         free=usage.free,
         total=usage.total,

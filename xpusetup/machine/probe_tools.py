@@ -35,14 +35,14 @@ KEPT = ("HOME", "PATH", "LANG", "TMPDIR", "TERM")
 
 
 @dataclass(frozen=True)
-class Change:
+class ActivationChange:
     """What an activation set and unset. Values are text as the process environment holds it, several lines included."""
 
     sets: Mapping[str, str]
     unsets: tuple[str, ...]
 
 
-def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
+def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> ActivationChange:
     """Give what switching the toolkit on changes, from a clean environment. Raises NotReadyError when it fails."""
     change, words = _capture(render_activation(toolkit), clean_environment(toolkit), seconds)
     if change is None:
@@ -50,11 +50,11 @@ def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
     return change
 
 
-def capture_scripts(scripts: tuple[str, ...], *, seconds: float = 120.0) -> Change:
+def capture_scripts(scripts: tuple[str, ...], *, seconds: float = 120.0) -> ActivationChange:
     """Give what the first of a device's scripts that is here changes; nothing where none is. Raises NotReadyError."""
     there = tuple(script for script in scripts if Path(script).is_file())[:1]
     if not there:
-        return Change({}, ())
+        return ActivationChange({}, ())
     kept = {name: value for name, value in os.environ.items() if name in KEPT}
     change, words = _capture(render_first(there), kept, seconds)
     if change is None:
@@ -63,7 +63,7 @@ def capture_scripts(scripts: tuple[str, ...], *, seconds: float = 120.0) -> Chan
     return change
 
 
-def _capture(activation: str, environment: Mapping[str, str], seconds: float) -> tuple[Change | None, str]:
+def _capture(activation: str, environment: Mapping[str, str], seconds: float) -> tuple[ActivationChange | None, str]:
     """Give what an activation changes; None and its last words where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         before, after = Path(folder, "before"), Path(folder, "after")
@@ -89,11 +89,11 @@ def parse_dump(dump: bytes) -> dict[str, str]:
     return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
 
 
-def make_change(before: Mapping[str, str], after: Mapping[str, str]) -> Change:
+def make_change(before: Mapping[str, str], after: Mapping[str, str]) -> ActivationChange:
     """Compare two dumps, leaving out what every shell changes."""
     own = {"_", "SHLVL", "PWD", "OLDPWD"}
     sets = {name: value for name, value in after.items() if name not in own and before.get(name) != value}
-    return Change(sets, tuple(sorted(set(before) - set(after) - own)))
+    return ActivationChange(sets, tuple(sorted(set(before) - set(after) - own)))
 
 
 def holds_runtime(folder: str) -> bool:

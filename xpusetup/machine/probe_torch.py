@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import read_as
-from xpusetup.machine.environments import EntryPoint, ImportReport, Torch
+from xpusetup.machine.environments import EntryPoint, ImportReport, InstalledTorch
 from xpusetup.machine.pairs import OPEN
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
@@ -22,7 +22,7 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.machine.environments import Conflict
+    from xpusetup.machine.environments import LibraryConflict
     from xpusetup.system.files import Sysroot
     from xpusetup.system.process import Notes
 
@@ -37,7 +37,9 @@ MOST = 40
 """Conflicts that are kept: an environment of which more is wrong is not mended one by one."""
 
 
-def probe_conflicts(prefix: Path, places: Iterable[Path], sysroot: Sysroot, notes: Notes) -> list[Conflict] | None:
+def probe_conflicts(
+    prefix: Path, places: Iterable[Path], sysroot: Sysroot, notes: Notes
+) -> list[LibraryConflict] | None:
     """Look for libraries that cannot work together, with the caller's LD_LIBRARY_PATH; None where that failed."""
     found = look_at_libraries(prefix, places, sysroot)
     if isinstance(found, str):
@@ -79,7 +81,9 @@ SYCL = re.compile(rb"libsycl\.so\.\d+")
 GLIBCXX = re.compile(rb"GLIBCXX_3\.4\.(\d+)\0")
 
 
-def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, imports: bool = True) -> Torch | None:
+def probe_torch(
+    environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, imports: bool = True
+) -> InstalledTorch | None:
     """Look at the first environment that holds a torch, else at the first that is there; None without any.
 
     After those that are named come the active ones and that of python3.
@@ -110,13 +114,13 @@ def _holds_torch(places: Iterable[Path]) -> bool:
     return any((place / "torch/version.py").exists() for place in places)
 
 
-def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
+def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> InstalledTorch:
     kept = [(place, entry) for place in places for entry in sorted(os.listdir(place)) if entry.endswith("-info")]  # noqa: PTH208 - names alone
     entries = list(_entries(kept))
     versions, doubled = _distributions(kept, {_canonical(entry.distribution) for entry in entries})
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
-    return Torch(
+    return InstalledTorch(
         python=str(interpreter_of(prefix)),
         prefix=str(prefix),
         kind=_kind(prefix),

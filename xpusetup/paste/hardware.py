@@ -157,7 +157,7 @@ VIDEO = re.compile(r"(?i)video_?controller|\bdisplay\b|\bgpu\b|graphics|pnputil"
 
 
 @dataclass(frozen=True)
-class Told:
+class DisplayDevice:
     """A display device as one of these tells of it; what it does not tell is empty."""
 
     vendor: str
@@ -170,22 +170,22 @@ NAMED = re.compile(r"(?i)^\W*(?:name|caption|description|friendlyname|device des
 """A line with the name of a display device, right before its id."""
 
 
-def in_a_line(line: str, command: str, before: Sequence[str] = ()) -> Told | None:
+def in_a_line(line: str, command: str, before: Sequence[str] = ()) -> DisplayDevice | None:
     """Give the display device of which one line tells. `before` are the lines before it."""
     if (found := INXI.search(line)) is not None:
-        return Told(found["vendor"], found["device"], f"0000:{found['slot']}")
+        return DisplayDevice(found["vendor"], found["device"], f"0000:{found['slot']}")
     if (found := TOP.search(line) or ALIAS.search(line)) is not None:
-        return Told(found["vendor"].lower(), found["device"].lower())
+        return DisplayDevice(found["vendor"].lower(), found["device"].lower())
     found = IN_WINDOWS.search(line)
     if found is not None and (VIDEO.search(command) or any(map(NAMED.search, before))):
-        return Told(found["vendor"].lower(), found["device"].lower())
+        return DisplayDevice(found["vendor"].lower(), found["device"].lower())
     value = VALUE.match(line.strip()) if SYSFS.search(command) else None
-    return Told("8086", value[1]) if value is not None and value[1] not in ("8086", "10de", "1002") else None
+    return DisplayDevice("8086", value[1]) if value is not None and value[1] not in ("8086", "10de", "1002") else None
 
 
-def in_uevent(held: dict[str, str]) -> Told | None:
+def in_uevent(held: dict[str, str]) -> DisplayDevice | None:
     """Give the display device of a uevent file, of which the lines up to its place on the bus were read."""
     vendor, _, device = held.get("PCI_ID", "").lower().partition(":")
     if not device or not DISPLAY.fullmatch(held.get("PCI_CLASS", "30000").lower()):
         return None
-    return Told(vendor, device, held.get("PCI_SLOT_NAME", ""), held.get("DRIVER", ""))
+    return DisplayDevice(vendor, device, held.get("PCI_SLOT_NAME", ""), held.get("DRIVER", ""))

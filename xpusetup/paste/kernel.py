@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
 from xpusetup.paste import lines
 from xpusetup.paste.commands import HANDED, lists_displays
-from xpusetup.paste.hardware import UEVENT, Told, in_a_line, in_uevent
+from xpusetup.paste.hardware import UEVENT, DisplayDevice, in_a_line, in_uevent
 from xpusetup.paste.lines import PastedGpu, PastedNode
 from xpusetup.paste.places import PlaceReader
 
@@ -124,7 +124,7 @@ class KernelReader(PlaceReader):
         self._take_told(told)
         return "sysfs"
 
-    def _take_told(self, told: Told | None) -> None:
+    def _take_told(self, told: DisplayDevice | None) -> None:
         """Take a device by its id: the one of that place, the one without an id, or a new one."""
         if told is None or any(each.device == told.device for each in self.got.gpus if not told.address):
             return

@@ -47,7 +47,7 @@ HOSTS = re.compile(r"(?i)^(?:pve\d*|proxmox\w*|unraid|tower|truenas|nas)$")
 
 
 @dataclass
-class Heard:
+class HeardPlaces:
     """What of one place is only judged in the end: to whom programs listed what, and who typed.
 
     `weight`: how sure the version of torch is.
@@ -90,7 +90,7 @@ class PlaceReader:
 
     def __init__(self) -> None:
         """Begin where nothing is told of the place."""
-        self.spots: dict[Place, tuple[Pasted, Heard]] = {"": (Pasted(), Heard())}
+        self.spots: dict[Place, tuple[Pasted, HeardPlaces]] = {"": (Pasted(), HeardPlaces())}
         self.place: Place = ""
         self.got, self.heard = self.spots[""]
         self.prompts, self.plain = set[str](), set[str]()
@@ -101,7 +101,7 @@ class PlaceReader:
         """Read from here on of another place; the machine around a container is the one that was read of first."""
         known = "" if place == "host" and self.place in ("", "host") and "container" not in self.spots else place
         self.place = known
-        self.got, self.heard = self.spots.setdefault(known, (Pasted(), Heard()))
+        self.got, self.heard = self.spots.setdefault(known, (Pasted(), HeardPlaces()))
 
     def follow(self, host: str, command: str) -> str:
         """Follow who typed a command to where it runs, and give the command as it runs there."""

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Request
-    from xpusetup.config.profile import Archive, Profile, Vendored, WheelComponent
+    from xpusetup.config.profile import BuildArchive, Profile, Vendored, WheelComponent
     from xpusetup.plan.context import Context
 
 
@@ -125,7 +125,7 @@ def _unpack(context: Context, part: SourceComponent) -> list[tuple[str, ...]]:
     ]
 
 
-def _held_to(context: Context, part: SourceComponent, archive: Archive) -> tuple[str, ...]:
+def _held_to(context: Context, part: SourceComponent, archive: BuildArchive) -> tuple[str, ...]:
     """Name the file of the tree that says which archive belongs to it, and how a user takes another."""
     if archive.pin_file is None:
         return ()

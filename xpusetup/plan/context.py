@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from xpusetup.base.model import Layout, Target
-    from xpusetup.config.profile import Archive, PatchFile, Profile, SourceComponent, WheelComponent
+    from xpusetup.config.profile import BuildArchive, PatchFile, Profile, SourceComponent, WheelComponent
 
 
 # The patches of a plan: those that a profile brings, then those that were asked for.
@@ -123,7 +123,7 @@ class Context:
         """Give what the folders begin with that are made beside a component's source."""
         return f"{self.layout.src}/{part.name}"
 
-    def archives(self, part: SourceComponent) -> dict[str, Archive]:
+    def archives(self, part: SourceComponent) -> dict[str, BuildArchive]:
         """Give the archives that a component's build takes by the folders that they become; none that a user has."""
         told = {key for name, key, _value in self.request.set if name == part.name}
         return {f"{self.beside(part)}.{each.name}": each for each in part.archives if each.variable not in told}

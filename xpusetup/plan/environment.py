@@ -36,7 +36,7 @@ EXTENSIONS = (
 
 
 @dataclass(frozen=True)
-class Conflict:
+class DistributionConflict:
     """Distributions that have to go before `of` is installed, and the reason."""
 
     of: str
@@ -44,25 +44,27 @@ class Conflict:
     names: tuple[str, ...]
 
 
-def conflicts_of(distribution: str, accelerator: str) -> tuple[Conflict, ...]:
+def conflicts_of(distribution: str, accelerator: str) -> tuple[DistributionConflict, ...]:
     """Give what cannot stand beside a distribution."""
     name = canonicalize_name(distribution)
     if name in TRITONS:
         others = tuple(other for other in TRITONS if other != name)
-        return (Conflict(name, f"it owns the package folder triton, as {name} does", others),)
+        return (DistributionConflict(name, f"it owns the package folder triton, as {name} does", others),)
     if name == "torch" and accelerator == "xpu":
         return (
-            Conflict(name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS),
+            DistributionConflict(
+                name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS
+            ),
         )
     return ()
 
 
-def conflicts_among(distributions: Iterable[str], accelerator: str) -> tuple[Conflict, ...]:
+def conflicts_among(distributions: Iterable[str], accelerator: str) -> tuple[DistributionConflict, ...]:
     """Give what cannot stand beside any of several distributions."""
     return tuple(conflict for name in distributions for conflict in conflicts_of(name, accelerator))
 
 
-def removal_options(conflicts: Iterable[Conflict]) -> tuple[str, ...]:
+def removal_options(conflicts: Iterable[DistributionConflict]) -> tuple[str, ...]:
     """Give the options that tell a helper what has to go, and why."""
     return tuple(word for each in conflicts for word in ("--remove", each.why, *each.names))
 

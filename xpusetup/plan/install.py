@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Goal, Layout, Request, Target
-    from xpusetup.config.profile import Profile, Published, WheelComponent
+    from xpusetup.config.profile import Profile, PublishedWheels, WheelComponent
 
     Wheels = Mapping[str, tuple[str, str]]
     """Distribution and version, by the name that its steps have."""
@@ -90,7 +90,7 @@ def say_left_out(names: Sequence[str]) -> str:
     return f"left out, for no wheel of them fits: {', '.join(names)}; --from source compiles them"
 
 
-def _steps(context: Context, published: Published) -> Iterator[Step]:
+def _steps(context: Context, published: PublishedWheels) -> Iterator[Step]:
     wheels = published_wheels(context.profile)
     members = {part.name: wheels[part.name] for part in wheel_members(context.profile)}
     ground = {name: pin for name, pin in wheels.items() if name not in members}
@@ -128,7 +128,7 @@ def _pins(option: str, wheels: Wheels) -> Iterator[str]:
         yield from (option, f"{distribution}=={version}")
 
 
-def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str], purpose: str) -> Step:
+def _make_download(context: Context, published: PublishedWheels, name: str, pin: tuple[str, str], purpose: str) -> Step:
     distribution, version = pin
     named = ("--distribution", distribution, "--version", version, *context.pinned(purpose))
     named = (*named, "--index", published.index)
@@ -143,7 +143,7 @@ def _make_download(context: Context, published: Published, name: str, pin: tuple
     )
 
 
-def make_gathering(context: Context, published: Published, into: str, name: str) -> Step:
+def make_gathering(context: Context, published: PublishedWheels, into: str, name: str) -> Step:
     """Give the step, by this name, that gathers the wheels and all that they require in a folder, emptied before."""
     pins = published_wheels(context.profile).values()
     wheels = (word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}"))
@@ -159,7 +159,7 @@ def make_gathering(context: Context, published: Published, into: str, name: str)
     )
 
 
-def _make_install(context: Context, published: Published, wheels: Wheels) -> Step:
+def _make_install(context: Context, published: PublishedWheels, wheels: Wheels) -> Step:
     result = f"{context.layout.results}/installed.json"
     options = _places(context, published, "published")
     return Step(
@@ -173,7 +173,7 @@ def _make_install(context: Context, published: Published, wheels: Wheels) -> Ste
     )
 
 
-def _places(context: Context, published: Published, *purposes: str) -> tuple[str, ...]:
+def _places(context: Context, published: PublishedWheels, *purposes: str) -> tuple[str, ...]:
     places = ("--wheels", PUBLISHED, "--index", published.index, "--constraints", constraints_file(context.layout))
     return (*places, *_held(context, *purposes))
 
@@ -187,7 +187,7 @@ def _held(context: Context, *purposes: str) -> tuple[str, ...]:
 # The members of a stack: each wheel is held against the torch that is there, all are installed, each is proved.
 
 
-def _make_members(context: Context, published: Published, ground: Wheels, members: Wheels) -> Iterator[Step]:
+def _make_members(context: Context, published: PublishedWheels, ground: Wheels, members: Wheels) -> Iterator[Step]:
     parts = wheel_members(context.profile)
     for part in parts:
         yield from make_fits(context, part, (f"{part.name}.download", INSTALL_STEP), folder=PUBLISHED)

@@ -18,7 +18,7 @@ from xpusetup.plan.verify import make_verify
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xpusetup.config.profile import Installer, Profile, SourceComponent, WheelComponent
+    from xpusetup.config.profile import MakersInstaller, Profile, SourceComponent, WheelComponent
 
 
 # Steps for what the device's maker installs with a program of its own: that, and a look at what came of it.
@@ -28,12 +28,12 @@ PROGRAMS = f"{ROOT}/installers"
 PAIRING = "pairing"
 
 
-def installer_step(installer: Installer) -> str:
+def installer_step(installer: MakersInstaller) -> str:
     """Give the id of the step that runs the installer."""
     return f"{installer.name}.install"
 
 
-def make_installer(context: Context, installer: Installer, last: str) -> Step:
+def make_installer(context: Context, installer: MakersInstaller, last: str) -> Step:
     """Give the step that lets the maker's program fill the environment."""
     result = f"{context.layout.results}/{installer.name}.json"
     replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
@@ -58,7 +58,7 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
     )
 
 
-def make_pairing(context: Context, installer: Installer, last: str) -> Step:
+def make_pairing(context: Context, installer: MakersInstaller, last: str) -> Step:
     """Give the step that looks whether driver packages, extension and torch belong together, and have one C++ ABI."""
     result = f"{context.layout.results}/pairing.json"
     parts = {part.distribution: part.version for part in context.profile.components if part.kind != "skip"}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.config.settings import Settings
     from xpusetup.config.toolkit import ToolkitWanted
     from xpusetup.machine.facts import Facts
-    from xpusetup.machine.gpus import GpuTable, Product
+    from xpusetup.machine.gpus import GpuProduct, GpuTable
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str
     return ArchSelection(tuple(dict.fromkeys(named.values())) or listed)
 
 
-def used_devices(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:
+def used_devices(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[GpuProduct]:
     """Give the devices that PyTorch would use."""
     there = facts.hardware.gpus if facts.hardware else []
     found = [product for gpu in there if (product := gpus.find(gpu.vendor, gpu.device)) is not None]

@@ -39,7 +39,7 @@ class VariedCondition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Elsewhere:
+class OtherConditions:
     """Other conditions: what is told of each, what differences may come from, and the words that enter them."""
 
     told: tuple[VariedCondition, ...]
@@ -61,7 +61,7 @@ NAMES = {"host": "hostname", "zone": "time zone", "uid": "user"}
 """The conditions that take a namespace, by what elsewhere.py calls them."""
 
 
-def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
+def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> OtherConditions:
     """Find out what can be another here, and make what the second build needs for it in its own root.
 
     `jobs`: how many ran at a time in the first build and in the second, 0 where that is not known.
@@ -90,7 +90,7 @@ def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
     idle = {*problems, *(("gid",) if "uid" in problems else ())}
     entered = {name: value for name, value in asked.items() if name not in idle}
     more = {"umask": UMASK, "env": {"HOME": str(home), "LANG": locale}}
-    return Elsewhere(
+    return OtherConditions(
         told=told,
         conditions=Conditions(
             tuple(Varied(each.name, each.was, each.now) for each in told if each.varied and each.name in values),

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from xpusetup.machine.facts import Facts, Gpu
-    from xpusetup.machine.gpus import GpuTable, Product
-    from xpusetup.machine.platforms import Distribution, DistributionTable, Platform, PlatformTable
+    from xpusetup.machine.gpus import GpuProduct, GpuTable
+    from xpusetup.machine.platforms import DistributionTable, LinuxDistribution, Platform, PlatformTable
 
 
 INTEL = "8086"
@@ -34,7 +34,7 @@ DriverState = Literal["there", "missing", "old", "unknown"]
 
 
 @dataclass(frozen=True)
-class Known:
+class MachineTables:
     """The data files."""
 
     gpus: GpuTable
@@ -47,7 +47,7 @@ class Card:
     """An accelerator of this machine; the platform is None for one that is no Intel GPU."""
 
     gpu: Gpu
-    product: Product
+    product: GpuProduct
     platform: Platform | None
 
     @property
@@ -66,7 +66,7 @@ class Card:
         return self.platform is not None and self.gpu.driver in (*self.platform.drivers, SEEN_ELSEWHERE)
 
 
-def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
+def find_cards(facts: Facts, known: MachineTables) -> tuple[Card, ...]:
     """Give all accelerators that the table knows, in the order of the bus."""
     gpus = facts.hardware.gpus if facts.hardware else []
     found = ((gpu, known.gpus.find(gpu.vendor, gpu.device)) for gpu in gpus)
@@ -74,7 +74,7 @@ def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
     return tuple(Card(gpu, each, platform_of(gpu.device, each.family.id)) for gpu, each in found if each)
 
 
-def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:
+def unknown_gpus(facts: Facts, known: MachineTables) -> tuple[str, ...]:
     """Give the ids of Intel GPUs that the table does not have."""
     gpus = facts.hardware.gpus if facts.hardware else []
     lost = (gpu for gpu in gpus if gpu.vendor == INTEL and known.gpus.find(gpu.vendor, gpu.device) is None)
@@ -116,7 +116,7 @@ def kernel_version(facts: Facts) -> Version | None:
     return Version(found[1]) if found else None
 
 
-def find_distribution(facts: Facts, known: Known) -> Distribution | None:
+def find_distribution(facts: Facts, known: MachineTables) -> LinuxDistribution | None:
     """Give what is known of this distribution; of a host of Proxmox VE by its kernel, for it calls itself Debian."""
     system = facts.system
     if system is None:
@@ -142,11 +142,11 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
 
 
 @cache
-def known() -> Known:
+def known() -> MachineTables:
     """Read all that the way is found from."""
     from xpusetup.machine.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
 
-    return Known(
+    return MachineTables(
         gpu_table(),
         parse_platforms(package_text("data/platforms.toml")),
         parse_distributions(package_text("data/distributions.toml")),

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
-    from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
+    from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
     from xpusetup.recommend.answer import After
-    from xpusetup.recommend.machine import Card, Known
+    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Package managers: which one a distribution has, and how it installs without a question.
@@ -101,7 +101,7 @@ OCLOC_SOURCE = "ocloc 26.27 of Debian sid without libigc2: Loading of IGC librar
 
 
 def toolkit_tasks(
-    facts: Facts, profile: Profile, known: Known, manager: Manager | None, *, root: bool
+    facts: Facts, profile: Profile, known: MachineTables, manager: Manager | None, *, root: bool
 ) -> Iterator[Task | Note]:
     """Give the toolkit of a profile, where none is here that it accepts; and what else it can be compiled with."""
     wanted = profile.toolkit
@@ -153,7 +153,7 @@ def _repository(packages: Packages, manager: Manager) -> Iterator[tuple[str, ...
         yield ("sh", "-c", f"zypper --non-interactive repos {name} >/dev/null 2>&1 || {add}")
 
 
-def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
+def _offline(wanted: ToolkitWanted, known: MachineTables) -> Task | Note:
     installer = known.platforms.installer_of(wanted.kind, wanted.preferred)
     if installer is None:
         say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
@@ -169,15 +169,15 @@ def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
 
 
 @dataclass(frozen=True)
-class Place:
+class SetupGoal:
     """A machine, and what is wanted of it."""
 
     facts: Facts
     profile: Profile
-    known: Known
+    known: MachineTables
     goal: Goal
     cards: tuple[Card, ...]
-    distribution: Distribution | None
+    distribution: LinuxDistribution | None
     manager: Manager | None
 
     @property
@@ -186,7 +186,7 @@ class Place:
         return self.facts.system.name if self.facts.system else "this system"
 
 
-def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root: bool = True) -> Setup:
+def make_setup(facts: Facts, profile: Profile, known: MachineTables, *, goal: Goal, root: bool = True) -> Setup:
     """Say what to install here, in order. Without `root`: what a user can install for themselves."""
     ours = profile.accelerator == "xpu"
     place = _place(facts, profile, known, goal, ours=ours)
@@ -202,13 +202,13 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
 
 
-def _place(facts: Facts, profile: Profile, known: Known, goal: Goal, *, ours: bool) -> Place:
+def _place(facts: Facts, profile: Profile, known: MachineTables, goal: Goal, *, ours: bool) -> SetupGoal:
     distribution = find_distribution(facts, known)
     families = facts.system.families if facts.system else []
     usual = next((FAMILIES[family] for family in families if family in FAMILIES), None)
     manager = distribution.manager if distribution else usual
     cards = choose_cards(find_cards(facts, known)) if ours else ()
-    return Place(facts, profile, known, goal, cards, distribution, manager)
+    return SetupGoal(facts, profile, known, goal, cards, distribution, manager)
 
 
 def with_lists(setup: Setup) -> Setup:
@@ -223,7 +223,7 @@ def with_lists(setup: Setup) -> Setup:
     return setup
 
 
-def _maker(place: Place) -> Iterator[Note]:
+def _maker(place: SetupGoal) -> Iterator[Note]:
     """Give what the device's maker has the administrator do; all of it, for it says itself what is there already."""
     installer = place.profile.installer
     if installer is not None and installer.before:
@@ -241,7 +241,7 @@ def _task(name: str, title: str, *run: tuple[str, ...], then: After = "") -> Tas
     return Task(step=step, then=then)
 
 
-def _kernel(place: Place) -> Iterator[Task | Note]:
+def _kernel(place: SetupGoal) -> Iterator[Task | Note]:
     """Give a newer kernel, where no driver has the GPU and the running one is older than the first that knows it."""
     running = kernel_version(place.facts)
     for card in place.cards:
@@ -255,7 +255,7 @@ def _kernel(place: Place) -> Iterator[Task | Note]:
             return
 
 
-def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task | Note:
+def _newer_kernel(place: SetupGoal, card: Card, first: Version, source: str) -> Task | Note:
     running = kernel_version(place.facts)
     title = f"a newer kernel: {running} does not know this GPU"
     if in_container(place.facts):
@@ -276,7 +276,7 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
 
 
-def _driver(place: Place) -> Iterator[Task | Note]:
+def _driver(place: SetupGoal) -> Iterator[Task | Note]:
     """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
@@ -309,11 +309,11 @@ def _compiles_ahead(profile: Profile) -> bool:
     return profile.arch is not None and not (kit and kit.kind == "wheels" and profile.arch.none)
 
 
-def _line(place: Place) -> Line:
+def _line(place: SetupGoal) -> Line:
     return next((card.platform.line for card in place.cards if card.platform), "client")
 
 
-def _packages(place: Place) -> DriverPackages | None:
+def _packages(place: SetupGoal) -> DriverPackages | None:
     """Give the packages of the GPU's line on this release of the distribution; None where it has none."""
     found = place.distribution.drivers.get(_line(place)) if place.distribution else None
     if found is None or place.distribution is None:
@@ -326,7 +326,7 @@ def _packages(place: Place) -> DriverPackages | None:
 GPUS: dict[Line, str] = {"client": "client GPUs", "data-center": "Data Center GPUs"}
 
 
-def _not_packaged(place: Place, title: str) -> Note:
+def _not_packaged(place: SetupGoal, title: str) -> Note:
     line = _line(place)
     names = ", ".join(each.name for each in place.known.distributions.distribution if line in each.drivers)
     say = f"No packages for {GPUS[line]} are known on {place.name}; they are for {names}."
@@ -336,7 +336,7 @@ def _not_packaged(place: Place, title: str) -> Note:
     return Note(id="setup.driver", title=title, say=say, source=source)
 
 
-def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
+def _kernel_driver(place: SetupGoal, packages: DriverPackages) -> Iterator[Task]:
     """Give the kernel driver of the server line, which is built for the running kernel."""
     if not packages.kernel_driver or any(card.bound for card in place.cards) or place.manager is None:
         return
@@ -345,7 +345,7 @@ def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
     yield _task("kernel-driver", title, install_argv(place.manager, names), then="restart")
 
 
-def _access(place: Place) -> Iterator[Task | Note]:
+def _access(place: SetupGoal) -> Iterator[Task | Note]:
     """Give the groups; in a container it is the number that counts, and who has joined only has to log in again."""
     hardware, system = place.facts.hardware, place.facts.system
     closed = (
@@ -363,7 +363,7 @@ def _access(place: Place) -> Iterator[Task | Note]:
         yield Task(step=step, then="login")
 
 
-def _fill(argv: list[str], place: Place) -> tuple[str, ...]:
+def _fill(argv: list[str], place: SetupGoal) -> tuple[str, ...]:
     system = place.facts.system
     release = (system.version if system else None) or ""
     words = {"<kernel>": system.kernel if system else "", "<release>": release}
@@ -388,7 +388,7 @@ KERNEL_DRIVER_CHECK, KERNEL_CHECK = "kmd.pvc_needs_backports", "kmd.force_probe"
 RESTART = "sudo reboot"
 
 
-def mend_here(found: Iterable[Finding], facts: Facts, profile: Profile, known: Known) -> tuple[Finding, ...]:
+def mend_here(found: Iterable[Finding], facts: Facts, profile: Profile, known: MachineTables) -> tuple[Finding, ...]:
     """Give findings with the packages of this distribution's own release in their fixes, as setup has them.
 
     What a check says of this very machine stays, and so do the usual commands where the release was not told, or
@@ -400,14 +400,14 @@ def mend_here(found: Iterable[Finding], facts: Facts, profile: Profile, known: K
     return tuple(replace(each, fix=_fix_here(each, place)) for each in found)
 
 
-def _is_told(place: Place) -> bool:
+def _is_told(place: SetupGoal) -> bool:
     system = place.facts.system
     if system is None or place.manager == "pacman":
         return False
     return bool(system.version) or system.name.endswith("/sid")
 
 
-def _fix_here(finding: Finding, place: Place) -> Fix:
+def _fix_here(finding: Finding, place: SetupGoal) -> Fix:
     own = {name for name, _ in finding.fix.commands}
     if not own or "any" in own:  # nothing is amiss, or the check knows better
         return finding.fix
@@ -418,7 +418,7 @@ def _fix_here(finding: Finding, place: Place) -> Fix:
     return _fix_kernel(finding.fix, place) if finding.id == KERNEL_CHECK else finding.fix
 
 
-def _fix_packages(finding: Finding, place: Place, *, kernel: bool) -> Fix:
+def _fix_packages(finding: Finding, place: SetupGoal, *, kernel: bool) -> Fix:
     packages = _packages(place)
     names = [] if packages is None else packages.kernel_driver if kernel else packages.packages
     if packages is None or not names:
@@ -427,14 +427,14 @@ def _fix_packages(finding: Finding, place: Place, *, kernel: bool) -> Fix:
     return _with_commands(finding.fix, *_prepared(place, packages, wanted), restart=kernel)
 
 
-def _fix_kernel(fix: Fix, place: Place) -> Fix:
+def _fix_kernel(fix: Fix, place: SetupGoal) -> Fix:
     kernel = None if in_container(place.facts) else next(_kernel(place), None)
     if isinstance(kernel, Task):
         return _with_commands(fix, *kernel.step.run, restart=True)
     return fix if kernel is None else replace(fix, say=f"{kernel.say} {fix.say}", commands=())
 
 
-def _prepared(place: Place, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     if place.manager is not None:
         yield from (_fill(argv, place) for argv in packages.prepare)
         yield install_argv(place.manager, _fill([*names], place))
@@ -446,7 +446,7 @@ def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fi
     return replace(fix, commands=(("any", tuple(lines)),))
 
 
-def _unpackaged(finding: Finding, place: Place) -> Fix:
+def _unpackaged(finding: Finding, place: SetupGoal) -> Fix:
     """Give what is known where no package is; commands that were written for a system that setup does not know stay."""
     system = place.facts.system
     own = system.families[0] if system and system.families else ""

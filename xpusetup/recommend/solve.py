@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.config.profile import Profile
-    from xpusetup.machine.environments import Torch
+    from xpusetup.machine.environments import InstalledTorch
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import Needs
     from xpusetup.recommend.answer import After, Note, Task
-    from xpusetup.recommend.machine import Card, Known
+    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Which releases fit a machine, and why others do not.
@@ -61,7 +61,7 @@ def advised(profiles: Iterable[Profile], asked: str = "") -> list[Profile]:
     return [each for each in releases(profiles) if may_advise(each, asked)]
 
 
-def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Refusal | None:
+def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: MachineTables) -> Refusal | None:
     """Give the weightiest reason against a release on this machine."""
     found = [
         *_of_python(profile, facts),
@@ -134,7 +134,7 @@ WINDOWS = ("wsl.dxg", "umd.ze_init")
 
 
 def system_steps(
-    facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], options: str, *, wheel: bool
+    facts: Facts, profile: Profile, known: MachineTables, cards: Sequence[Card], options: str, *, wheel: bool
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
     setup = with_lists(make_setup(facts, profile, known, goal="run" if wheel else "build"))
@@ -184,7 +184,7 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
         )
 
 
-def step_to_prove(torch: Torch, what: str, statement: str) -> WayStep:
+def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
     command = shlex.join((torch.python, "-c", statement))
     title = f"nothing to install: {what} is in {torch.prefix}"
@@ -213,7 +213,7 @@ OFFICIAL = "x86_64"
 """The only architecture for which XPU wheels are published."""
 
 
-def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: str = "") -> Way:
+def make_way(facts: Facts, profiles: Iterable[Profile], known: MachineTables, *, asked: str = "") -> Way:
     """Give the shortest way. `asked` is a release that was named: it is taken unless it is refused firmly."""
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
@@ -230,14 +230,14 @@ OWN_PYTORCH = ("1da3", "19e5")
 """The makers (PCI) whose accelerators have a PyTorch of their own, where which product it is was not told."""
 
 
-def has_own_pytorch(facts: Facts, known: Known) -> bool:
+def has_own_pytorch(facts: Facts, known: MachineTables) -> bool:
     """Say whether the accelerator here has a PyTorch of its own (Gaudi, Ascend), and no Intel GPU is beside it."""
     cards = find_cards(facts, known)
     others = any(gpu.vendor in OWN_PYTORCH for gpu in (facts.hardware.gpus if facts.hardware else []))
     return not choose_cards(cards) and (others if not cards else _elsewhere(facts, cards, known) is not None)
 
 
-def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
+def choose_release(facts: Facts, profiles: Iterable[Profile], known: MachineTables) -> tuple[str, str]:
     """Give the release to take where none is named, and why, in a few words."""
     ordered = advised(profiles)
     cards = choose_cards(find_cards(facts, known))
@@ -249,7 +249,9 @@ def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> t
     return best.name, f"the newest that fits {cards[0].product.title()}" if fits else "the newest release"
 
 
-def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], known: Known) -> tuple[Refusal, ...]:
+def _refusals(
+    facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], known: MachineTables
+) -> tuple[Refusal, ...]:
     found = (refuse(profile, facts, cards, known) for profile in ordered)
     return tuple(refusal for refusal in found if refusal is not None)
 
@@ -262,7 +264,9 @@ def _best_release(ordered: Sequence[Profile], refusals: dict[str, Refusal], aske
     return next(iter([*named, *fits, *works]), None)
 
 
-def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...], known: Known, asked: str) -> Way:
+def _with_gpu(
+    facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...], known: MachineTables, asked: str
+) -> Way:
     found = _refusals(facts, ordered, cards, known)
     refusals = {refusal.profile: refusal for refusal in found}
     profile = _best_release(ordered, refusals, asked)
@@ -299,7 +303,7 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
 
 def _kept(
     facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], refusals: dict[str, Refusal], asked: str
-) -> Torch | None:
+) -> InstalledTorch | None:
     """Give the PyTorch that is here, where it is built for Intel GPUs and is what was asked.
 
     One without code for these stays where no newer release has any: none is replaced by an older one unasked.
@@ -317,13 +321,19 @@ def _kept(
     return None if unfit or (other and not refused) else torch
 
 
-def _release_here(torch: Torch, ordered: Sequence[Profile]) -> Profile | None:
+def _release_here(torch: InstalledTorch, ordered: Sequence[Profile]) -> Profile | None:
     """Give the release that a PyTorch is of."""
     return next((each for each in ordered if (torch.version or "").startswith(f"{release_of(each)}.")), None)
 
 
 def _why(
-    profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, kept: Torch | None, *, wheel: bool
+    profile: Profile,
+    refused: Refusal | None,
+    cards: Sequence[Card],
+    facts: Facts,
+    kept: InstalledTorch | None,
+    *,
+    wheel: bool,
 ) -> list[str]:
     words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
     words += [f"the pins of {profile.name} are not confirmed, and it is never advised"] if profile.tier == "new" else []
@@ -356,7 +366,7 @@ def say_collectives(profile: Profile, cards: Sequence[Card]) -> str:
     return f"its wheels have no XCCL ({told.confidence}): {len(cards)} GPUs do not compute together with them"
 
 
-def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
+def _elsewhere(facts: Facts, cards: Sequence[Card], known: MachineTables) -> Way | None:
     for card in cards:
         found = known.platforms.elsewhere_for(card.product.family.id)
         if found is not None:
@@ -377,7 +387,7 @@ def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
     return None
 
 
-def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: str) -> Way:
+def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables, asked: str) -> Way:
     """Say that nothing can run here, and how to build for a machine where it can.
 
     What takes minutes and ends verified comes before what takes hours and cannot be verified here.
@@ -401,7 +411,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: 
     )
 
 
-def _why_not(facts: Facts, known: Known) -> tuple[str, str]:
+def _why_not(facts: Facts, known: MachineTables) -> tuple[str, str]:
     """Say why nothing here serves, and where that is known from."""
     others = other_gpus(facts)
     if others:

@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from xpusetup.base.document import fields_of, read_as
-from xpusetup.base.model import Target, Wheel
+from xpusetup.base.model import RootWheel, Target
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.run.manifest import describe_machine
 from xpusetup.verify.outcomes import Verification
@@ -347,7 +347,7 @@ class CompileTotals:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SizedWheel(Wheel):
+class SizedWheel(RootWheel):
     """A wheel of the root with its size; None where it is gone."""
 
     bytes: int | None
@@ -434,7 +434,7 @@ def make_report(material: Material) -> BuildReport:
     pieces = Scale(spans).share(POINTS)
     edges = [(step, edge) for step, found in material.edges.items() for edge in found]
     longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
-    wheels = _read(list[Wheel], manifest.get("wheels")) or []
+    wheels = _read(list[RootWheel], manifest.get("wheels")) or []
     return BuildReport(
         profile=manifest.get("profile", ""),
         root=material.root,

@@ -44,7 +44,7 @@ WINDOW = 300.0
 """Seconds between two installations up to which they count as one command's."""
 
 
-class Kept(NamedTuple):
+class RecordedDistribution(NamedTuple):
     """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns).
 
     `editable`: the folder that it is linked to; that list may change then, as long as it is linked there. `scripts` are
@@ -61,7 +61,7 @@ class Kept(NamedTuple):
     scripts: Mapping[str, str] = {}
 
 
-class Conflict(NamedTuple):
+class UnwantedDistribution(NamedTuple):
     """A distribution that must not come beside `of`."""
 
     name: str
@@ -73,11 +73,11 @@ class Guard(NamedTuple):
     """What was left in an environment, whose packages lie in `packages`."""
 
     packages: str
-    kept: tuple[Kept, ...]
-    conflicts: tuple[Conflict, ...]
+    kept: tuple[RecordedDistribution, ...]
+    conflicts: tuple[UnwantedDistribution, ...]
 
 
-class Distribution(NamedTuple):
+class CurrentDistribution(NamedTuple):
     """A distribution as it stands now. `installed` is in seconds since the epoch, `requested`: asked for by name."""
 
     name: str
@@ -88,7 +88,7 @@ class Distribution(NamedTuple):
     installed: float = 0.0
 
 
-class Change(NamedTuple):
+class DistributionChange(NamedTuple):
     """One distribution that is not as it was: `was` None: it was not there, `now` None: it is gone.
 
     `of` is the guarded distribution that suffers: itself, or the one that it conflicts with.
@@ -118,30 +118,30 @@ def parse_guard(document: Mapping[str, Any]) -> Guard | None:
     try:
         return Guard(
             packages=document["packages"],
-            kept=tuple(Kept(**each) for each in document["distributions"]),
-            conflicts=tuple(Conflict(**each) for each in document["conflicts"]),
+            kept=tuple(RecordedDistribution(**each) for each in document["distributions"]),
+            conflicts=tuple(UnwantedDistribution(**each) for each in document["conflicts"]),
         )
     except (KeyError, TypeError):
         return None
 
 
-def find_changes(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> tuple[Change, ...]:
+def find_changes(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> tuple[DistributionChange, ...]:
     """Compare the guard with versions by canonical name; `rewritten` says whose list of files is another one."""
     found = [
-        Change(name=kept.name, was=kept.version, now=now.get(kept.name), of=kept.name)
+        DistributionChange(name=kept.name, was=kept.version, now=now.get(kept.name), of=kept.name)
         for kept in guard.kept
         if now.get(kept.name) != kept.version or rewritten.get(kept.name)
     ]
     names = {kept.name for kept in guard.kept}
     found += [
-        Change(name=each.name, was=None, now=now[each.name], of=each.of, why=each.why)
+        DistributionChange(name=each.name, was=None, now=now[each.name], of=each.of, why=each.why)
         for each in guard.conflicts
         if each.name in now and each.name not in names
     ]
     return tuple(found)
 
 
-def find_steps(changes: Sequence[Change], steps: Sequence[Step]) -> dict[str, str]:
+def find_steps(changes: Sequence[DistributionChange], steps: Sequence[Step]) -> dict[str, str]:
     """Give the steps that have to be repeated, each with the reason."""
     found: dict[str, str] = {}
     for change in changes:
@@ -153,7 +153,7 @@ def find_steps(changes: Sequence[Change], steps: Sequence[Step]) -> dict[str, st
     return found
 
 
-def describe(change: Change) -> str:
+def describe(change: DistributionChange) -> str:
     """Say what became of a distribution, in half a sentence."""
     if change.was is None:
         return f"{change.name} {change.now} came into the environment"
@@ -164,12 +164,12 @@ def describe(change: Change) -> str:
     return f"{change.name} {change.was} was replaced by {change.now}"
 
 
-def find_replaced(changes: Sequence[Change], now: Sequence[Distribution]) -> tuple[Replaced, ...]:
+def find_replaced(changes: Sequence[DistributionChange], now: Sequence[CurrentDistribution]) -> tuple[Replaced, ...]:
     """Say of each change who made it."""
     return tuple(_judge(change, now) for change in changes)
 
 
-def _judge(change: Change, now: Sequence[Distribution]) -> Replaced:
+def _judge(change: DistributionChange, now: Sequence[CurrentDistribution]) -> Replaced:
     found = next((each for each in now if canonicalize_name(each.name) == change.name), None)
     culprit, why = (
         ("", "nothing that is left says who removed it") if found is None else _find_culprit(change, found, now)
@@ -186,7 +186,7 @@ def _judge(change: Change, now: Sequence[Distribution]) -> Replaced:
     )
 
 
-def _kind(found: Distribution | None) -> str:
+def _kind(found: CurrentDistribution | None) -> str:
     """Say what an index's default build is for: this is how people notice that the XPU build is gone."""
     if found is None or found.name != "torch":
         return ""
@@ -194,7 +194,9 @@ def _kind(found: Distribution | None) -> str:
     return "this one is built for CUDA" if any(name.startswith("nvidia-") for name in names) else ""
 
 
-def _find_culprit(change: Change, found: Distribution, now: Sequence[Distribution]) -> tuple[str, str]:
+def _find_culprit(
+    change: DistributionChange, found: CurrentDistribution, now: Sequence[CurrentDistribution]
+) -> tuple[str, str]:
     """Name who brought it: one that ours did not satisfy, whoever asked for it by name, one that came along with it."""
     others = [
         (each, need) for each in now if each is not found for need in [_need(each, change.name)] if need is not None
@@ -215,7 +217,7 @@ def _find_culprit(change: Change, found: Distribution, now: Sequence[Distributio
     return "", "nothing here says who asked for it"
 
 
-def _command(found: Distribution) -> str:
+def _command(found: CurrentDistribution) -> str:
     tool = {"uv": "uv pip install", "pip": "pip install"}.get(
         found.installer, f"by {found.installer or 'unknown means'}"
     )
@@ -226,12 +228,12 @@ def _shown(need: Requirement) -> str:
     return f"{need.name}{need.specifier}"
 
 
-def _need(each: Distribution, name: str) -> Requirement | None:
+def _need(each: CurrentDistribution, name: str) -> Requirement | None:
     """Give what a distribution requires of another, where it does on this machine and without extras."""
     return next((need for wanted, need in _requirements(each) if canonicalize_name(wanted) == name), None)
 
 
-def _requirements(each: Distribution) -> Iterator[tuple[str, Requirement]]:
+def _requirements(each: CurrentDistribution) -> Iterator[tuple[str, Requirement]]:
     for text in each.requires:
         try:
             need = Requirement(text)
@@ -253,7 +255,7 @@ def list_versions(packages: Path) -> dict[str, str]:
     return {canonicalize_name(name): version for name, _, version in (stem.partition("-") for stem in stems)}
 
 
-def read_distributions(packages: Path) -> tuple[Distribution, ...]:
+def read_distributions(packages: Path) -> tuple[CurrentDistribution, ...]:
     """Read what each distribution says of itself, who installed it and when."""
     from importlib.metadata import PathDistribution  # noqa: PLC0415 - slow to import; a build needs none
 
@@ -261,8 +263,8 @@ def read_distributions(packages: Path) -> tuple[Distribution, ...]:
     return tuple(_read(PathDistribution(folder), folder) for folder in folders if (folder / "METADATA").exists())
 
 
-def _read(one: PathDistribution, folder: Path) -> Distribution:
-    return Distribution(
+def _read(one: PathDistribution, folder: Path) -> CurrentDistribution:
+    return CurrentDistribution(
         name=one.metadata["Name"],
         version=one.version,
         requires=tuple(one.requires or ()),
@@ -272,7 +274,9 @@ def _read(one: PathDistribution, folder: Path) -> Distribution:
     )
 
 
-def read_changes(document: dict[str, object], stamps: Iterable[Stamp]) -> tuple[Guard, tuple[Change, ...]] | None:
+def read_changes(
+    document: dict[str, object], stamps: Iterable[Stamp]
+) -> tuple[Guard, tuple[DistributionChange, ...]] | None:
     """Say what is no longer as the guard left it; what a finished step left there itself since is as it should be."""
     guard = parse_guard(document)
     if guard is None or not Path(guard.packages).is_dir():
@@ -370,7 +374,7 @@ def _own(stamps: Iterable[Stamp]) -> Iterable[tuple[str, str]]:
                 yield canonicalize_name(name), version
 
 
-def _is_rewritten(kept: Kept) -> bool:
+def _is_rewritten(kept: RecordedDistribution) -> bool:
     """Say whether the list of files is another one; it is hashed only where size or time differ."""
     path = Path(kept.record)
     if not kept.record or not path.exists():

@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.model import Record, parse_progress
+from xpusetup.base.model import JournalLine, parse_progress
 from xpusetup.plan.lanes import lane_of
 from xpusetup.run.root import parse_document
 from xpusetup.system import files
@@ -29,7 +29,7 @@ TAIL = 1 << 17
 def write_ended(root: Root, one: Running, state: str) -> None:
     """Write down how an attempt ended, what it took and what it made."""
     counts = one.cache.counts() if one.cache else None
-    record = Record(
+    record = JournalLine(
         step=one.step.id,
         key=one.key,
         state=state,
@@ -57,15 +57,17 @@ def write_began(root: Root, step: Step, key: str) -> None:
         last.get("state") == BEGAN and isinstance(last.get("time"), int | float) and "key" in last
     ):  # else it was damaged
         _write(root, _make_cut(root.log(step.id), last))
-    _write(root, Record(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
+    _write(root, JournalLine(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
 
 
-def _make_cut(log: Path, began: dict[str, Any]) -> Record:
+def _make_cut(log: Path, began: dict[str, Any]) -> JournalLine:
     """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
     until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
     took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
     lane = began.get("lane", "")
-    return Record(step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges, lane=lane)
+    return JournalLine(
+        step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges, lane=lane
+    )
 
 
 def read_progress(log: Path) -> tuple[int, int]:
@@ -81,5 +83,5 @@ def read_records(root: Root) -> list[dict[str, Any]]:
     return list(filter(None, map(parse_document, (files.read_text(root / JOURNAL) or "").splitlines())))
 
 
-def _write(root: Root, record: Record) -> None:
+def _write(root: Root, record: JournalLine) -> None:
     files.append_line(root / JOURNAL, json.dumps(asdict(record)))

@@ -17,7 +17,7 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xpusetup.system.process import Output
+    from xpusetup.system.process import ProcessOutput
 
 
 # What outlived a build that was killed: processes of its steps, which go on writing into the root.
@@ -160,7 +160,7 @@ def _must(function: str, root: Path, *arguments: object) -> None:
         )
 
 
-def _call(function: str, root: Path, *arguments: object) -> Output:
+def _call(function: str, root: Path, *arguments: object) -> ProcessOutput:
     """Call a function of the scripts' own lock."""
     words = (function, str(root), *map(str, arguments))
     return run_process(("bash", str(package_file("helpers/lock.sh")), *words), seconds=TIMEOUT_S)

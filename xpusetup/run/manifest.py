@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xpusetup import __version__
 from xpusetup.base.document import Document, to_json, to_table
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import Wheel
+from xpusetup.base.model import RootWheel
 from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Request, Target
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
-    from xpusetup.run.runner import Outcome
+    from xpusetup.run.runner import RunOutcome
     from xpusetup.run.time_left import History
 
 
@@ -78,7 +78,7 @@ def read_document(path: Path) -> dict[str, Any]:
     return parse_document(files.read_text(path) or "")
 
 
-def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wheel]:
+def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[RootWheel]:
     """List the wheels that a command got for a profile, with the hashes that their steps wrote down."""
     if made_by == "install":
         rows = [(f"{name}.download", *pin) for name, pin in published_wheels(profile).items()]
@@ -89,13 +89,13 @@ def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wh
     return [wheel for row in rows for wheel in _wheels(root, *row)]
 
 
-def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[Wheel]:
+def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[RootWheel]:
     stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
     for made in stamp.made if stamp else ():
         if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
             named = Path(made.path).name.split("-")[1]
             said = f"{made.path}{STATEMENT}"
-            yield Wheel(
+            yield RootWheel(
                 name=distribution,
                 version=named if step.endswith(".build") else version,
                 path=made.path,
@@ -105,7 +105,7 @@ def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Origin:
+class RootOrigin:
     """How what is in a root came about: for which target, seen on which machine, by which command and request.
 
     `edited` are fetched sources that were compiled with changes of the user's own.
@@ -118,7 +118,7 @@ class Origin:
     edited: tuple[str, ...] = ()
 
 
-def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origin) -> None:
+def write_manifest(root: Root, profile: Profile, outcome: RunOutcome, origin: RootOrigin) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
     verification = read_document(root / "results/verify.json")
     old = read_manifest(root)
@@ -164,7 +164,7 @@ def read_keys(root: Root) -> dict[str, str]:
     return {name: stamp.key for name, stamp in read_stamps(root).items()}
 
 
-def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
+def _verified(root: Root, outcome: RunOutcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
     """Say what holds for what is installed now: a proof ends with the next installation."""
     if outcome.no_device:
         return None

@@ -179,7 +179,7 @@ def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prepared:
+class PreparedPlan:
     """A plan with its scripts, and what of it is done. `facts` is None when nothing had to be probed.
 
     `missing` names the checks that a build would fail here; it is empty for a plan that passed the gate. `notes` are
@@ -205,7 +205,7 @@ class Prepared:
         return read_damage(read_document(self.root / GUARDED), stamps.values(), self.plan.steps)
 
 
-def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
+def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> PreparedPlan:
     """Make a plan, writing nothing. Raises NotReadyError when the machine isn't ready for it."""
     if done := find_done(workspace, request, purpose):
         return done
@@ -238,7 +238,7 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     return f"{newer}, or compile for what it knows: xpusetup build {workspace.options} {shlex.join(words)}"
 
 
-def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared | None:
+def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
     """Make the plan of the last build again, where nothing of it is left to do; the machine is not looked at."""
     _check(workspace, request)
     target = _target_of_lock(workspace, request, purpose)
@@ -248,7 +248,7 @@ def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> Prepa
     return prepared
 
 
-def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *, here: bool = True) -> Prepared:
+def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *, here: bool = True) -> PreparedPlan:
     """Make a plan for this machine, also where it could not be carried out, writing nothing.
 
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
@@ -331,10 +331,10 @@ def built_arch(workspace: Workspace) -> tuple[str, ...]:
     return target.arch if target is not None and same and asked and not chosen else ()
 
 
-def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
+def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> PreparedPlan:
     plan = purpose.make(workspace.profile, request, target, workspace.layout)
     root = Root(workspace.root.resolve())
-    return Prepared(
+    return PreparedPlan(
         root=root,
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
@@ -356,7 +356,7 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
     return (*workspace.take_notes, *stands)
 
 
-def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
+def write_prepared(workspace: Workspace, request: Request, prepared: PreparedPlan) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     seen = str(read_document(prepared.root / ABOUT).get("facts", ""))  # what the last build saw of this machine
     if prepared.facts is not None:
@@ -393,7 +393,7 @@ def whole_of(request: Request) -> Request:
     return replace(request, only=(), until="", target="", pinned=())
 
 
-def forget_replaced(prepared: Prepared) -> list[str]:
+def forget_replaced(prepared: PreparedPlan) -> list[str]:
     """Take away the stamps of what is installed no longer, in the root whose lock the caller holds; say why for each.
 
     Those are steps whose distributions were replaced since, and the installing steps of the other purpose, where this

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
-from xpusetup.run.guard import GUARDED, Change, describe, find_replaced, read_changes, read_distributions
+from xpusetup.run.guard import GUARDED, DistributionChange, describe, find_replaced, read_changes, read_distributions
 from xpusetup.run.manifest import read_document
 from xpusetup.run.root import read_stamps
 from xpusetup.system.files import Sysroot
@@ -23,7 +23,7 @@ from xpusetup.system.files import Sysroot
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.machine.environments import Conflict
+    from xpusetup.machine.environments import LibraryConflict
     from xpusetup.run.root import Root
 
 OF_INTEL = re.compile(r"intel-.+|dpcpp-.+|onemkl-.+|mkl|oneccl.*|impi-rt|tbb|tcmlib|umf|onednn.*")
@@ -48,7 +48,7 @@ def hold_run_time(root: Root, prefix: Path) -> None:
         raise NotReadyError(_told(changes, broken, by), fix=_mend(changes, prefix))
 
 
-def _find_broken(conflicts: Iterable[Conflict], prefix: Path) -> Conflict | None:
+def _find_broken(conflicts: Iterable[LibraryConflict], prefix: Path) -> LibraryConflict | None:
     """Give a conflict of SYCL's libraries that both lie in the environment: its own library path is no part of it."""
     inside = (one for one in conflicts if one.first.startswith(f"{prefix}/") and one.library.startswith(f"{prefix}/"))
     return next(
@@ -57,14 +57,14 @@ def _find_broken(conflicts: Iterable[Conflict], prefix: Path) -> Conflict | None
     )
 
 
-def _told(changes: Sequence[Change], broken: Conflict, by: str) -> str:
+def _told(changes: Sequence[DistributionChange], broken: LibraryConflict, by: str) -> str:
     more = f" and {broken.count - 1} more" if broken.count > 1 else ""
     lacks = f"{basename(broken.library)} needs {broken.names[0]}{more}, which {basename(broken.first)} lacks"
     whose = f", by {by}" if by else ""
     return f"{'; '.join(map(describe, changes))}{whose}: {lacks}, so that no program with SYCL starts here"
 
 
-def _mend(changes: Sequence[Change], prefix: Path) -> str:
+def _mend(changes: Sequence[DistributionChange], prefix: Path) -> str:
     """Give the command that puts back what was there."""
     pins = (shlex.quote(f"{each.name}=={each.was}") for each in changes if each.was is not None)
     return f"{shlex.quote(str(prefix / 'bin/python'))} -m pip install --no-deps {' '.join(pins)}"

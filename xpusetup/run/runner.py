@@ -20,8 +20,8 @@ from xpusetup.run.keys import current_key, make_statuses
 from xpusetup.run.root import Root, read_state, write_absent
 from xpusetup.run.step_process import (
     STANDS_STILL,
+    MemoryWatch,
     Running,
-    Watch,
     end_steps,
     end_trees,
     keep_good,
@@ -47,7 +47,7 @@ SILENCE = 60.0
 
 
 @dataclass(kw_only=True)
-class Outcome:
+class RunOutcome:
     """What a run did: the steps that ran, those that were done already, and how it ended.
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
@@ -71,7 +71,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class PlanRun:
     """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS.
 
     `watch` gives, for a step, what is told its lines and says why it should be stopped. `fewer` says with how many jobs
@@ -89,23 +89,23 @@ class Run:
     require_device: bool = False
     watch: Callable[[Step], Callable[[list[str]], str]] = lambda _step: lambda _lines: ""
     fewer: Callable[[Running], int] = lambda _one: 0
-    load: Watch = field(default_factory=Watch)
+    load: MemoryWatch = field(default_factory=MemoryWatch)
     launcher: Launcher | None = None
     before: Callable[[Step], tuple[str, ...]] = lambda _step: ()
 
 
 @dataclass(kw_only=True)
-class Work:
+class RunProgress:
     """Where a run stands: the steps that nothing has to wait for any more, those at work, and what came of the rest."""
 
     done: set[str] = field(default_factory=set)
     running: list[Running] = field(default_factory=list)
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: RunOutcome = field(default_factory=RunOutcome)
 
 
-def run_plan(run: Run) -> Outcome:
+def run_plan(run: PlanRun) -> RunOutcome:
     """Run what is not done until all is, or something fails. Raises InterruptedRunError on Ctrl-C."""
-    work, began = Work(), time.monotonic()
+    work, began = RunProgress(), time.monotonic()
     try:
         _advance(run, work)
         while work.running:
@@ -140,14 +140,14 @@ def _during(running: Sequence[Running]) -> str:
     return f" during {names}" if names else ""
 
 
-def _hold_root(run: Run, running: Sequence[Running], error: Exception | None = None) -> None:
+def _hold_root(run: PlanRun, running: Sequence[Running], error: Exception | None = None) -> None:
     """End a run whose root is not there any more: what its steps and this program say of files of it tells nothing."""
     if not run.root.path.is_dir():
         gone = f"{run.root.path} was removed or moved away{_during(running)}"
         raise NotReadyError(gone, fix="the same command begins anew there") from error
 
 
-def _advance(run: Run, work: Work) -> None:
+def _advance(run: PlanRun, work: RunProgress) -> None:
     """Settle what is done already, and start what may start now."""
     seen = read_state(run.root, run.plan, run.scripts, run.identities)
     statuses = {status.id: status for status in make_statuses(run.plan.steps, seen)}
@@ -166,7 +166,7 @@ def _advance(run: Run, work: Work) -> None:
         work.running.append(_begin(run, step, key, run.tuning))
 
 
-def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running:
+def _begin(run: PlanRun, step: Step, key: str, tuning: Mapping[str, str]) -> Running:
     cache = (
         watch_cache(run.launcher, run.root.log(f"{step.id}.cache"))
         if run.launcher and "compiler" in step.needs
@@ -179,7 +179,7 @@ def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running
     return one
 
 
-def _has_ended(run: Run, one: Running) -> bool:
+def _has_ended(run: PlanRun, one: Running) -> bool:
     ended = one.poll() is not None
     lines = one.read_lines()  # after the question, so that the last lines are among them
     if lines:
@@ -197,7 +197,7 @@ def _has_ended(run: Run, one: Running) -> bool:
     return ended
 
 
-def _stop(run: Run, one: Running, why: str) -> None:
+def _stop(run: PlanRun, one: Running, why: str) -> None:
     """End a step whose log says that going on is a waste; it counts as failed, whatever its exit status."""
     _observe(run, "note", one.step, text=f"{one.step.id} is stopped: {why}")
     one.stopped = why
@@ -205,7 +205,7 @@ def _stop(run: Run, one: Running, why: str) -> None:
     one.process.wait()
 
 
-def _finish(run: Run, work: Work, one: Running) -> None:
+def _finish(run: PlanRun, work: RunProgress, one: Running) -> None:
     one.close()
     step, seconds, code = one.step, one.seconds, one.process.returncode
     absent = code == NO_DEVICE and "device" in step.needs
@@ -235,7 +235,7 @@ def _finish(run: Run, work: Work, one: Running) -> None:
         work.done.add(step.id)
 
 
-def _cached(run: Run, work: Work, one: Running) -> str:
+def _cached(run: PlanRun, work: RunProgress, one: Running) -> str:
     """Say what the compiler cache had, and keep it for the result."""
     counts = one.cache.counts() if one.cache else None
     if counts is None or run.launcher is None or not counts.hits + counts.misses:
@@ -247,7 +247,7 @@ def _cached(run: Run, work: Work, one: Running) -> str:
     return f"{run.launcher.name} had {counts}"
 
 
-def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
+def _try_again(run: PlanRun, work: RunProgress, one: Running, jobs: int) -> None:
     """Start a step anew where the memory was too small for its jobs: what was compiled stays, so it goes on there."""
     step, were = one.step, f"{one.jobs}-jobs"
     said = f"it goes on with {jobs}, and what it said lies in {step.id}.log.{were}"
@@ -260,7 +260,7 @@ def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
     work.running.append(_begin(run, step, one.key, tuning))
 
 
-def _end_all(run: Run, work: Work, why: str) -> None:
+def _end_all(run: PlanRun, work: RunProgress, why: str) -> None:
     ended, work.running = work.running, []
     if ended:
         end_steps(ended)
@@ -268,11 +268,11 @@ def _end_all(run: Run, work: Work, why: str) -> None:
         _observe(run, "end", one.step, state="interrupted", seconds=one.seconds, text=why)
 
 
-def _observe(run: Run, kind: str, step: Step, **values: object) -> None:
+def _observe(run: PlanRun, kind: str, step: Step, **values: object) -> None:
     run.observe(Event(kind=kind, time=time.time(), step=step.id, title=step.title, **values))  # type: ignore[arg-type]
 
 
-def _journal(run: Run, step: Step, write: Callable[[], None]) -> None:
+def _journal(run: PlanRun, step: Step, write: Callable[[], None]) -> None:
     try:
         write()
     except NotReadyError as error:  # it is only history: that must not hide how the step ended

@@ -43,7 +43,7 @@ STANDS_STILL = "it stands still: its processes wait for memory"
 
 
 @dataclass(kw_only=True)
-class Watch:
+class MemoryWatch:
     """Looks at the memory while steps run. `patience`: seconds without a new result before one is stopped.
 
     `keep` is given what is in use.

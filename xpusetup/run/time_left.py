@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
-from xpusetup.machine.jobs import Load
+from xpusetup.machine.jobs import StepLoad
 from xpusetup.plan.lanes import lane_of, make_startable
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class History(NamedTuple):
 
     seconds: Mapping[str, float]
     disk: int | None = None
-    loads: Mapping[str, Load] = {}
+    loads: Mapping[str, StepLoad] = {}
     curves: Mapping[str, Curve] = {}
 
 
@@ -187,7 +187,7 @@ class _Line(NamedTuple):
     key: str
     well: bool
     seconds: float
-    load: Load | None
+    load: StepLoad | None
     edges: int
     curve: Curve | None
 
@@ -195,7 +195,7 @@ class _Line(NamedTuple):
 def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
-    loads: dict[str, Load] = {}
+    loads: dict[str, StepLoad] = {}
     curves: dict[str, Curve] = {}
     for one in filter(lambda record: record.well, records):  # one that went on near its end took less than it needs
         step, load, curve = one.step, one.load, one.curve
@@ -233,11 +233,11 @@ def _parse_record(line: str) -> _Line | None:
         return None
 
 
-def _parse_load(numbers: list[int] | None) -> Load | None:
+def _parse_load(numbers: list[int] | None) -> StepLoad | None:
     if numbers is None:
         return None
     jobs, growth, heaviest = map(int, numbers)
-    return Load(jobs=jobs, growth=growth, heaviest=heaviest) if jobs > 0 else None
+    return StepLoad(jobs=jobs, growth=growth, heaviest=heaviest) if jobs > 0 else None
 
 
 def merge_histories(histories: Sequence[History]) -> History:

@@ -11,12 +11,12 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest
 from xpusetup.base.values import Limits, Strict, Text, Variable, parse_toml
-from xpusetup.verify.fallbacks import Message, log_table
+from xpusetup.verify.fallbacks import ReadMessage, log_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.verify.fallbacks import Known, Table
+    from xpusetup.verify.fallbacks import FallbackData, FallbackTable
 
 
 # Results of a suite beside a baseline: an earlier run test by test, a published table row by row.
@@ -158,11 +158,11 @@ def render_results(rows: Sequence[SuiteRow]) -> str:
     return "\n".join((head, rule, *lines)) + "\n"
 
 
-def make_operators(known: Known, title: str, heard: Iterable[HeardMessage], release: str) -> Table:
+def make_operators(known: FallbackData, title: str, heard: Iterable[HeardMessage], release: str) -> FallbackTable:
     """Give the operators that tests were heard to run on the CPU."""
-    found: Counter[Message] = Counter()
+    found: Counter[ReadMessage] = Counter()
     for one in heard:
-        found[Message(one.kind, one.operator, one.backend)] += one.count
+        found[ReadMessage(one.kind, one.operator, one.backend)] += one.count
     return log_table(known, title, found, release)
 
 
@@ -225,7 +225,7 @@ class Exclusion(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published(Strict):
+class PublishedBaseline(Strict):
     """A table of results as it was published, to the letter."""
 
     id: Text
@@ -253,7 +253,7 @@ class Suites(Strict):
     environment: dict[str, dict[Variable, str]]
     suite: list[Suite]
     exclusion: list[Exclusion]
-    published: list[Published]
+    published: list[PublishedBaseline]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ class Suites(Strict):
             if (one.suite, one.version, one.device) == asked and is_release(torch, one.torch)
         ]
 
-    def fitting(self, suite: str, version: str, torch: str, device: str) -> Published | None:
+    def fitting(self, suite: str, version: str, torch: str, device: str) -> PublishedBaseline | None:
         """Give what was published for these versions on this device."""
         for one in self.published:
             if (one.suite, one.version, one.device) == (suite, version, device) and is_release(torch, one.torch):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from xpusetup.suites.known import Suite, Suites
-    from xpusetup.system.process import Output
+    from xpusetup.system.process import ProcessOutput
     from xpusetup.verify.runner import Subject
 
 
@@ -108,7 +108,7 @@ def _git(words: Sequence[str], repo: str, ref: str, env: Mapping[str, str]) -> s
     return said.out
 
 
-def run_suite(python: Path, order: Path, env: Mapping[str, str], say: Callable[[str], None]) -> Output:
+def run_suite(python: Path, order: Path, env: Mapping[str, str], say: Callable[[str], None]) -> ProcessOutput:
     """Run what an order says, with the interpreter of an environment. It bounds itself, test by test."""
     script = files.package_file(FOLDER) / "run_suite.py"
     return follow_process((str(python), "-B", str(script), str(order)), env=env, say=say)
@@ -116,7 +116,7 @@ def run_suite(python: Path, order: Path, env: Mapping[str, str], say: Callable[[
 
 def install_needs(
     python: Path, names: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
-) -> tuple[Output, str]:
+) -> tuple[ProcessOutput, str]:
     """Install requirements that must replace no torch; give how that ended and the last line of what was said."""
     script = files.package_file(FOLDER) / "install_suite_needs.py"
     last = [""]
@@ -178,7 +178,7 @@ class SuiteRun:
 
 
 @dataclass(frozen=True)
-class Source:
+class TestTree:
     """A tree with tests: its folder, what of it is run, the version that it says of itself, what to know of it.
 
     `whole`: the places that are a row of the table each.
@@ -193,7 +193,7 @@ class Source:
     notes: Sequence[str] = ()
 
 
-def find_source(bench: SuiteRun, asked: SuiteOptions) -> Source:
+def find_source(bench: SuiteRun, asked: SuiteOptions) -> TestTree:
     """Give the tests: those of --source, of the checkout that was built, of this package, or of the suite's tag."""
     suite, installed = bench.suite, bench.version
     folder = _find_folder(suite, asked, bench.subject, installed)
@@ -218,7 +218,7 @@ def find_source(bench: SuiteRun, asked: SuiteOptions) -> Source:
         notes.append(f"{suite.title} takes the accelerator that it finds, whatever --device says")
     entries = suite.entries if asked.full or asked.source else ()
     whole = [place for place in there if place in given and place not in suite.places]
-    return Source(folder, there, keyword, version, entries, whole, notes)
+    return TestTree(folder, there, keyword, version, entries, whole, notes)
 
 
 def _find_folder(suite: Suite, asked: SuiteOptions, subject: Subject, installed: str) -> Path:

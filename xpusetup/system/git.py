@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from git.objects import Tree as GitTree
 
     from xpusetup.base.model import FoundRef
-    from xpusetup.system.process import Output
+    from xpusetup.system.process import ProcessOutput
 
 
 QUIET = {
@@ -43,7 +43,7 @@ UNKNOWN = ("could not read Username", "could not read Password", "Authentication
 
 
 @dataclass(frozen=True)
-class Tree:
+class TreeState:
     """Where a tree of git stands: its commit, and whether tracked files were changed."""
 
     rev: str
@@ -60,14 +60,14 @@ class Submodule:
     rev: str
 
 
-def read_tree(path: Path) -> Tree | None:
+def read_tree(path: Path) -> TreeState | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
     try:
         with _open(path) as repository:
             changed = repository.is_dirty(untracked_files=False, submodules=False)
-            return Tree(repository.head.commit.hexsha, changed=changed)
+            return TreeState(repository.head.commit.hexsha, changed=changed)
     except WorkFailedError:
         return None
 
@@ -199,7 +199,7 @@ def _show(mirror: Sequence[str], repo: str, name: str, env: Mapping[str, str]) -
     return must_git(repo, env, *mirror, "show", name) if listed else None
 
 
-def ask_git(env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> Output:
+def ask_git(env: Mapping[str, str], *words: str, seconds: float = TIMEOUT_S) -> ProcessOutput:
     """Run git, which asks nobody and knows no repository but the one that is named; `env` goes before the caller's."""
     asking = {**variables(), **env, **QUIET}
     own = _own_patience(tuple(asking.items()))
@@ -246,7 +246,7 @@ def _cannot(what: str, words: str, env: Mapping[str, str]) -> NotReadyError:
     return NotReadyError(f"git cannot read {what}: {words}", fix=fix)
 
 
-def last_words(done: Output) -> str:
+def last_words(done: ProcessOutput) -> str:
     """Give the words of git that matter: what it died of, else its last."""
     lines = [line.strip() for line in done.err.splitlines() if line.strip()]
     died = next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), "")

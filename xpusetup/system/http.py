@@ -30,17 +30,17 @@ TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)
-class Told:
+class PinHashes:
     """The hashes by pin, and why there are none, where pip could not be asked."""
 
     hashes: Mapping[str, list[str]] = field(default_factory=dict)
     why: str = ""
 
 
-def read_hashes(pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> Told:
+def read_hashes(pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> PinHashes:
     """Ask the indexes for the hashes of all files of some pins."""
     text, why = _ask("hashes", pins, indexes, env)
-    return Told(json.loads(text) if text else {}, why)
+    return PinHashes(json.loads(text) if text else {}, why)
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ KILL_GRACE_S = 1.0
 
 
 @dataclass(frozen=True)
-class Output:
+class ProcessOutput:
     """What a process said. `code` is None when it was not there or took too long; `why` says which."""
 
     code: int | None
@@ -40,7 +40,7 @@ class Output:
 
 def run_process(
     argv: Sequence[str], *, seconds: float, env: Mapping[str, str] | None = None, cwd: Path | None = None
-) -> Output:
+) -> ProcessOutput:
     """Run a command for at most `seconds` and give what it said; never raises for what the command does.
 
     A git is about the repository that its words and its folder name, whatever the caller's variables say.
@@ -58,21 +58,21 @@ def run_process(
             start_new_session=True,  # so that what it started ends with it
         )
     except FileNotFoundError:
-        return Output(None, "", "", f"{argv[0]} is not there")
+        return ProcessOutput(None, "", "", f"{argv[0]} is not there")
     except PermissionError:
-        return Output(None, "", "", f"{argv[0]} may not be started")
+        return ProcessOutput(None, "", "", f"{argv[0]} may not be started")
     except OSError as error:
-        return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+        return ProcessOutput(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
     with process:
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             _kill(process)
-            return Output(None, "", "", f"{argv[0]} took longer than {seconds:g} s")
+            return ProcessOutput(None, "", "", f"{argv[0]} took longer than {seconds:g} s")
         except BaseException:
             _kill(process)
             raise
-    return Output(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+    return ProcessOutput(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -82,7 +82,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.communicate(timeout=KILL_GRACE_S)
 
 
-def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable[[str], None]) -> Output:
+def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable[[str], None]) -> ProcessOutput:
     """Run a command that bounds itself, and say each line of its stdout as it comes; that is not kept."""
     with tempfile.TemporaryFile() as errors:
         try:
@@ -90,7 +90,7 @@ def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=env, start_new_session=True
             )
         except OSError as error:
-            return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+            return ProcessOutput(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
         with process:
             try:
                 for line in process.stdout or ():
@@ -104,7 +104,7 @@ def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable
                 _kill(process)
                 raise
         errors.seek(0)
-        return Output(process.returncode, "", errors.read().decode(errors="replace"))
+        return ProcessOutput(process.returncode, "", errors.read().decode(errors="replace"))
 
 
 TRIAL = "XPUSETUP_TRIAL"

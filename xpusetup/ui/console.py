@@ -188,7 +188,7 @@ class Terminal(Wrapping):
         super().out(*(plain(str(each)) for each in objects), sep=sep, end=end, **words)  # type: ignore[arg-type]
 
 
-class Progress(Terminal):
+class ProgressLine(Terminal):
     """What says how far work is. Where that cannot be written the work goes on; its end is told as ever."""
 
     def print(self, *objects: Any, **words: Any) -> None:
@@ -206,7 +206,7 @@ def write_text(text: str, *, stderr: bool = False) -> None:
 
 def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
-    console = (Progress if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
+    console = (ProgressLine if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
     console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console
 

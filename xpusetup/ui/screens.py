@@ -110,7 +110,7 @@ def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # no
 
 
 SCREENS = {
-    "Adopted": "storage:show_adopted",
+    "AdoptedProject": "storage:show_adopted",
     "BuildList": "list:show_list",
     "BuildResult": "build:show_build",
     "BuildStatus": "build:show_status",

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.bundle.offline import Attempt
-    from xpusetup.commands.adopt import Adopted
+    from xpusetup.bundle.offline import NetworkAttempt
+    from xpusetup.commands.adopt import AdoptedProject
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
     from xpusetup.commands.cache import CacheSize, PrunedCache
@@ -225,7 +225,7 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
+def show_attempts(console: Console, attempts: Sequence[NetworkAttempt]) -> None:
     """Print which steps asked for the network, for what, and how to find the places of their sources that may have."""
     for row in attempts:
         named = ", ".join(row.addresses[:SHOWN])
@@ -247,7 +247,7 @@ def show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
 COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
-def show_adopted(console: Console, data: Adopted, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_adopted(console: Console, data: AdoptedProject, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what was written or would be, and the command that takes it back."""
     if not (data.written or data.undone):
         show_changes(console, data)
@@ -263,7 +263,7 @@ def show_adopted(console: Console, data: Adopted, *, verbose: bool) -> None:  # 
         console.print(f"   take it back:  {escape(data.undo)}", soft_wrap=True)
 
 
-def show_changes(console: Console, data: Adopted) -> None:
+def show_changes(console: Console, data: AdoptedProject) -> None:
     """Print what stays, from where, and the diff of each file."""
     console.print(f"\n {escape(data.project)} · torch of {escape(data.environment)}\n", soft_wrap=True)
     for each in data.changes:
@@ -275,7 +275,7 @@ def show_changes(console: Console, data: Adopted) -> None:
     _show_notes(console, data)
 
 
-def _show_notes(console: Console, data: Adopted) -> None:
+def _show_notes(console: Console, data: AdoptedProject) -> None:
     for note in data.notes:
         told, _, command = note.partition("\n")
         prose(console, "   ", told, first=" [yellow]![/] ")

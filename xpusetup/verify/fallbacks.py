@@ -24,7 +24,7 @@ SPACE = "aten::"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published(Strict):
+class PublishedTable(Strict):
     """A table as it was published: its text to the letter, for which release, and what was run."""
 
     id: str
@@ -60,7 +60,7 @@ class ReleaseSpan(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kernel(Strict):
+class KernelSince(Strict):
     """Operators that never were on a list, and the first release that has an XPU kernel for them."""
 
     since: str
@@ -69,14 +69,14 @@ class Kernel(Strict):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Known(Strict):
+class FallbackData(Strict):
     """All of data/fallbacks.toml. An operator's name here begins with its `aten::`, in a built-in list it does not."""
 
     source: str
-    table: list[Published]
+    table: list[PublishedTable]
     built_in: list[BuiltIn]
     span: list[ReleaseSpan]
-    kernel: list[Kernel]
+    kernel: list[KernelSince]
 
     def __post_init__(self) -> None:
         """Refuse a list that holds more or fewer operators than its file."""
@@ -130,9 +130,9 @@ class Known(Strict):
         return after[0] if after else None
 
 
-def parse_known(text: str) -> Known:
+def parse_known(text: str) -> FallbackData:
     """Read data/fallbacks.toml. Raises UnfitError on anything that it does not know."""
-    return read_as(Known, parse_toml(text))
+    return read_as(FallbackData, parse_toml(text))
 
 
 How = Literal["Enabled", "Manual", "Forced", "Silent", "Missing"]
@@ -156,7 +156,7 @@ BLOCK = 1 << 20
 WORDS = ("operator", "Operator", "fallback")
 
 
-class Message(NamedTuple):
+class ReadMessage(NamedTuple):
     """What was said of an operator ("" where none was named), and of which backend, in lower case."""
 
     kind: str
@@ -191,10 +191,10 @@ def parse_patterns(text: str) -> tuple[Pattern, ...]:
     return tuple(read_as(_PatternFile, json.loads(text)).messages)
 
 
-def scan(chunks: Iterable[bytes], patterns: tuple[Pattern, ...]) -> Counter[Message]:
+def scan(chunks: Iterable[bytes], patterns: tuple[Pattern, ...]) -> Counter[ReadMessage]:
     """Count each message of a log that comes in pieces of any size."""
     kinds = [(one.kind, one.regex) for one in patterns]
-    found: Counter[Message] = Counter()
+    found: Counter[ReadMessage] = Counter()
     for text, end in _overlapping(chunks):
         if any(word in text for word in WORDS):
             found.update(
@@ -217,11 +217,11 @@ def _overlapping(chunks: Iterable[bytes]) -> Iterator[tuple[str, int]]:
     yield rest.decode("latin-1"), len(rest)
 
 
-def _message(kind: str, match: re.Match[str]) -> Message:
+def _message(kind: str, match: re.Match[str]) -> ReadMessage:
     groups = match.groupdict()
     name = groups.get("operator") or ""
     whole = name if "::" in name or not name else SPACE + name
-    return Message(kind, whole, (groups.get("backend") or "").lower())
+    return ReadMessage(kind, whole, (groups.get("backend") or "").lower())
 
 
 # Tables of operators that run on the CPU, all in the form of the published ones.
@@ -249,7 +249,7 @@ class Operator:
 
 
 @dataclass(frozen=True)
-class Table:
+class FallbackTable:
     """One table. `notes`: what it cannot tell. `errors`: what ended before its end, and why."""
 
     title: str
@@ -305,22 +305,22 @@ class FallbackRecord:
     workloads: list[RecordedWorkload]
 
 
-def published_tables(known: Known, release: str) -> tuple[Table, ...]:
+def published_tables(known: FallbackData, release: str) -> tuple[FallbackTable, ...]:
     """Give the tables that were published for a release, to the letter."""
     return tuple(_published(known, one) for one in known.table if one.release == release)
 
 
-def _published(known: Known, table: Published) -> Table:
+def _published(known: FallbackData, table: PublishedTable) -> FallbackTable:
     title = f"PyTorch {table.release} on XPU, as published: {table.workload}"
     rows = tuple(_operator(known, name, _how(how)) for name, how in table.rows)
-    return Table(title, "published", rows, table.markdown, table.source)
+    return FallbackTable(title, "published", rows, table.markdown, table.source)
 
 
 def _how(word: str) -> How:
     return next(how for how in MEANING if how == word)
 
 
-def list_table(known: Known, release: str) -> Table:
+def list_table(known: FallbackData, release: str) -> FallbackTable:
     """Give the built-in list of a release in the form of a table."""
     built_in = next(one for one in known.built_in if one.release == release)
     rows = tuple(_operator(known, name, "Enabled") for name in known.names(release))
@@ -328,15 +328,15 @@ def list_table(known: Known, release: str) -> Table:
     title = f"PyTorch {release}{when} on XPU: the built-in list, computed from the sources of torch-xpu-ops"
     source = f"{known.source}/blob/{built_in.commit}/{built_in.path}"
     note = "an operator of this list may run on the CPU: a build with another library can have a kernel for it"
-    return Table(title, "built-in list", rows, render_markdown(rows), source, (note,))
+    return FallbackTable(title, "built-in list", rows, render_markdown(rows), source, (note,))
 
 
-def run_tables(known: Known, record: FallbackRecord) -> tuple[Table, ...]:
+def run_tables(known: FallbackData, record: FallbackRecord) -> tuple[FallbackTable, ...]:
     """Give a table for each workload of a run."""
     return tuple(_run_table(known, record, workload) for workload in record.workloads)
 
 
-def _run_table(known: Known, record: FallbackRecord, workload: RecordedWorkload) -> Table:
+def _run_table(known: FallbackData, record: FallbackRecord, workload: RecordedWorkload) -> FallbackTable:
     release = ".".join(record.torch.split(".")[:2])
     rows = tuple(
         _operator(known if record.device == XPU else None, seen.name, how, seen.calls)
@@ -355,10 +355,10 @@ def _run_table(known: Known, record: FallbackRecord, workload: RecordedWorkload)
         notes.append(f"cannot tell what these call: {', '.join(workload.unseen)}")
     if workload.unnamed:
         notes.append(_unnamed(workload.unnamed))
-    return Table(title, "run", rows, render_markdown(rows), "", tuple(notes), errors)
+    return FallbackTable(title, "run", rows, render_markdown(rows), "", tuple(notes), errors)
 
 
-def _judge(known: Known, record: FallbackRecord, seen: RecordedOperator, release: str) -> How:
+def _judge(known: FallbackData, record: FallbackRecord, seen: RecordedOperator, release: str) -> How:
     if record.device != XPU:
         return "Missing" if seen.refused else "Enabled" if seen.announced else "Silent"
     if seen.name in record.forced:
@@ -372,7 +372,7 @@ def _unnamed(times: int) -> str:
     return f"{said} a process said only that something falls back; PYTORCH_DEBUG_XPU_FALLBACK=1 names each operator"
 
 
-def log_table(known: Known, title: str, found: Counter[Message], release: str = "") -> Table:
+def log_table(known: FallbackData, title: str, found: Counter[ReadMessage], release: str = "") -> FallbackTable:
     """Give what a log tells. Without a release, an operator that is on any release's list counts as Enabled."""
     seen: dict[tuple[str, How], int] = {}
     for message, times in sorted(found.items()):
@@ -390,10 +390,10 @@ def log_table(known: Known, title: str, found: Counter[Message], release: str = 
     ):
         if names := sorted({message.operator for message in found if message.kind == kind}):
             notes.append(f"{words}: {', '.join(names)}")
-    return Table(title, "log", rows, render_markdown(rows), "", tuple(notes))
+    return FallbackTable(title, "log", rows, render_markdown(rows), "", tuple(notes))
 
 
-def _judge_message(known: Known, message: Message, found: Iterable[Message], release: str) -> How | None:
+def _judge_message(known: FallbackData, message: ReadMessage, found: Iterable[ReadMessage], release: str) -> How | None:
     if message.kind == "forced":
         return "Forced"
     if message.kind == "refused":
@@ -403,7 +403,7 @@ def _judge_message(known: Known, message: Message, found: Iterable[Message], rel
     return "Enabled" if message.backend != XPU or known.is_listed(message.operator, release) else "Manual"
 
 
-def _operator(known: Known | None, name: str, how: How, calls: int | None = None) -> Operator:
+def _operator(known: FallbackData | None, name: str, how: How, calls: int | None = None) -> Operator:
     if known is None:
         return Operator(name, how, calls=calls)
     return Operator(name, how, known.releases_of(name), known.native_since(name), calls)

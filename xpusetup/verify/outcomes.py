@@ -86,7 +86,7 @@ SAVED = "xpusetup verify --json > FILE, or status --json, or results/verify.json
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckOutcome:
     """What a check came to on one device, and what it saw."""
 
     mark: Mark
@@ -112,10 +112,10 @@ class ProvenDevice:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof(ProvenDevice):
+class VerificationRecord(ProvenDevice):
     """A verification: its checks by id, in their order."""
 
-    checks: Mapping[str, Check] = field(default_factory=dict)
+    checks: Mapping[str, CheckOutcome] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +129,7 @@ class ComparedCheck:
     same: bool
 
 
-def parse_proof(text: str, origin: str) -> Proof:
+def parse_proof(text: str, origin: str) -> VerificationRecord:
     """Read a saved `verify --json` or `status --json`, a results/verify.json or a manifest. Raises UsageError."""
     try:
         document = json.loads(text)
@@ -141,7 +141,7 @@ def parse_proof(text: str, origin: str) -> Proof:
     return proof
 
 
-def make_proof(document: Mapping[str, Any]) -> Proof | None:
+def make_proof(document: Mapping[str, Any]) -> VerificationRecord | None:
     """Give the verification that a document holds; None where it holds none."""
     around = _table(document, "result") or document
     found = _table(around, "verification") or around
@@ -149,7 +149,7 @@ def make_proof(document: Mapping[str, Any]) -> Proof | None:
     if not isinstance(checks, list) or not isinstance(found.get("device"), str):
         return None
     devices = [one for one in found.get("devices") or [] if isinstance(one, dict)]
-    return Proof(
+    return VerificationRecord(
         device=found["device"],
         name=str(devices[0].get("name") or "") if devices else "",
         machine=str(around.get("machine") or "") or describe_machine(_table(around, "facts")),
@@ -167,15 +167,15 @@ def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _check(one: Mapping[str, Any]) -> Check:
+def _check(one: Mapping[str, Any]) -> CheckOutcome:
     """Read a check. Its verdict says what it came to; documents without verdicts have the level for that."""
     level = str(one.get("level"))
     verdict = one.get("verdict")
     mark = verdict if verdict in SIGNS and not (level == "skip" and verdict == "ok") else BY_LEVEL.get(level, NOT_RUN)
-    return Check(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
+    return CheckOutcome(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
 
 
-def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
+def identity_rows(proofs: Sequence[VerificationRecord]) -> list[tuple[str, list[str]]]:
     """Give what tells results apart: device, release, machine, whether it is verified."""
     words = {True: "yes", False: "no", None: "no device was computed on"}
     rows = [
@@ -190,7 +190,7 @@ def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
     return [row for row in rows if any(row[1])]
 
 
-def compare(proofs: Sequence[Proof]) -> list[ComparedCheck]:
+def compare(proofs: Sequence[VerificationRecord]) -> list[ComparedCheck]:
     """Give a row for each check that any result has, in the order of the first that has it."""
     rows = []
     for name in dict.fromkeys(name for proof in proofs for name in proof.checks):
@@ -202,7 +202,7 @@ def compare(proofs: Sequence[Proof]) -> list[ComparedCheck]:
     return rows
 
 
-def render_table(proofs: Sequence[Proof]) -> str:
+def render_table(proofs: Sequence[VerificationRecord]) -> str:
     """Give the device x check table as Markdown."""
     head = ["", *(proof.device for proof in proofs)]
     who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
@@ -253,12 +253,12 @@ class CheckTable:
     checks: list[CheckStates]
 
 
-def identify(proof: Proof) -> ProvenDevice:
+def identify(proof: VerificationRecord) -> ProvenDevice:
     """Give a proof without its checks."""
     return ProvenDevice(**{each.name: getattr(proof, each.name) for each in fields(ProvenDevice)})
 
 
-def make_table(proofs: Sequence[Proof]) -> CheckTable:
+def make_table(proofs: Sequence[VerificationRecord]) -> CheckTable:
     """Make the table."""
     checks = [
         CheckStates(id=row.id, title=row.title, states=[mark or NOT_RUN for mark in row.marks], seen=row.seen)
@@ -271,7 +271,7 @@ def make_table(proofs: Sequence[Proof]) -> CheckTable:
     return CheckTable(devices=devices, checks=checks)
 
 
-def render_page(proofs: Sequence[Proof]) -> str:
+def render_page(proofs: Sequence[VerificationRecord]) -> str:
     """Give the table as Markdown, with the counts of each device and what was wrong there."""
     table = make_table(proofs)
     counts = []
@@ -363,7 +363,7 @@ class RecordedCheck:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Record:
+class OwnerRecord:
     """A verification as an owner saves it: what was run on what, and each number that was seen.
 
     `taken` is its day, `program` the version of this program, `profile` empty for an environment that is not ours.
@@ -393,10 +393,10 @@ def make_record(
     taken: str,
     program: str,
     profile: str,
-) -> Record:
+) -> OwnerRecord:
     """Put together what an owner saves."""
     rows = [RecordedCheck(id=one.id, level=one.level, seen=one.seen, seconds=one.seconds) for one in seen.checks]
-    return Record(
+    return OwnerRecord(
         taken=taken,
         program=program,
         profile=profile,

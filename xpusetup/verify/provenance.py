@@ -77,19 +77,19 @@ BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 BUILDER = "urn:xpusetup:whoever-ran-the-scripts"
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """No unknown key, no coercion, no change."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, allow_inf_nan=False)
 
 
-class FileDigest(Strict):
+class FileDigest(StrictModel):
     """A file by its hash."""
 
     sha256: Sha256
 
 
-class NamedFile(Strict):
+class NamedFile(StrictModel):
     """A file by name and hash."""
 
     name: Text
@@ -102,14 +102,14 @@ class Bill(NamedFile):
     media_type: Literal["application/vnd.cyclonedx+json"] = Field(alias="mediaType")
 
 
-class SourceDigest(Strict):
+class SourceDigest(StrictModel):
     """A source by its commit, or by its hash."""
 
     git_commit: Commit | None = Field(None, alias="gitCommit")
     sha256: Sha256 | None = None
 
 
-class Dependency(Strict):
+class Dependency(StrictModel):
     """Something that went into a wheel; an address alone where nobody knows its hash."""
 
     name: Text | None = None
@@ -118,14 +118,14 @@ class Dependency(Strict):
     annotations: dict[Text, str | bool | list[Text]] = {}
 
 
-class External(Strict):
+class External(StrictModel):
     """What was asked for."""
 
     profile: NamedFile
     step: Text
 
 
-class Internal(Strict):
+class Internal(StrictModel):
     """What the builder had: `facts` is the hash of what it saw of its machine."""
 
     python: Text
@@ -134,7 +134,7 @@ class Internal(Strict):
     facts: FileDigest | None = None
 
 
-class Definition(Strict):
+class Definition(StrictModel):
     """How it was built."""
 
     build_type: str = Field(alias="buildType")
@@ -143,7 +143,7 @@ class Definition(Strict):
     dependencies: list[Dependency] = Field(alias="resolvedDependencies")
 
 
-class Builder(Strict):
+class Builder(StrictModel):
     """Who built it."""
 
     id: str
@@ -151,21 +151,21 @@ class Builder(Strict):
     builder_dependencies: list[NamedFile] = Field(alias="builderDependencies")
 
 
-class Run(Strict):
+class BuilderRun(StrictModel):
     """One run of a builder, and what it made beside the wheel."""
 
     builder: Builder
     byproducts: list[Bill]
 
 
-class Predicate(Strict):
+class Predicate(StrictModel):
     """SLSA's provenance."""
 
     definition: Definition = Field(alias="buildDefinition")
-    run: Run = Field(alias="runDetails")
+    run: BuilderRun = Field(alias="runDetails")
 
 
-class Statement(Strict):
+class Statement(StrictModel):
     """in-toto's statement."""
 
     type_: str = Field(alias="_type")
@@ -181,19 +181,19 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 SIGNATURE_BYTES = 64
 
 
-class Signature(Strict):
+class StatementSignature(StrictModel):
     """A signature and the id of its key."""
 
     keyid: Text
     sig: Text
 
 
-class Envelope(Strict):
+class Envelope(StrictModel):
     """DSSE's envelope."""
 
     payload_type: str = Field(alias="payloadType")
     payload: str
-    signatures: list[Signature]
+    signatures: list[StatementSignature]
 
 
 def signed_bytes(payload: bytes) -> bytes:
@@ -218,7 +218,7 @@ class Loose(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
 
 
-class Part(Loose):
+class BillPart(Loose):
     """A source in a bill."""
 
     ref: str = Field(alias="bom-ref")
@@ -241,7 +241,7 @@ class Materials(Loose):
     """A bill."""
 
     metadata: Metadata
-    components: list[Part]
+    components: list[BillPart]
 
 
 # Reading: JSON that can be read in one way alone, of the form that is expected.
@@ -324,7 +324,7 @@ def _read_envelope(data: bytes) -> Envelope:
     return envelope
 
 
-def _held(signature: Signature, payload: bytes, key: Key | None) -> str:
+def _held(signature: StatementSignature, payload: bytes, key: Key | None) -> str:
     made = _decode(signature.sig, "signature")
     if len(made) != SIGNATURE_BYTES:
         raise RefusedError("signature-length", f"it has {len(made)} bytes, and one of ed25519 has {SIGNATURE_BYTES}")
@@ -412,7 +412,7 @@ def _sources(statement: Statement) -> Iterator[str]:
             yield f"{row.name.removeprefix('source/')}@{row.digest.git_commit or row.digest.sha256}"
 
 
-class Check(NamedTuple):
+class StatementCheck(NamedTuple):
     """A check: what it says where all is well, why it matters, and what to do where it is not."""
 
     id: str
@@ -422,7 +422,7 @@ class Check(NamedTuple):
     fix: str
 
 
-class Judged(NamedTuple):
+class StatementVerdict(NamedTuple):
     """What a check came to."""
 
     id: str
@@ -439,28 +439,28 @@ AGAIN = (
     "A wheel that others published has none of ours"
 )
 CHECKS = (
-    Check(
+    StatementCheck(
         "provenance.signature",
         "signature",
         lambda seen, key: open_envelope(seen, key)[1],
         "Without a signature that is held to a key, anyone can write a statement that fits a wheel of his own.",
         "take the .intoto.jsonl from its builder, the key by another way; your own: xpusetup sign WHEEL --key FILE",
     ),
-    Check(
+    StatementCheck(
         "provenance.statement",
         "statement",
         lambda seen, key: f"built by {read_statement(seen, key).predicate.definition.external.step}",
         "What cannot be read in one way alone says nothing for sure.",
         AGAIN,
     ),
-    Check(
+    StatementCheck(
         "provenance.subject",
         "subject",
         check_subject,
         "A statement says something of one file alone, which it knows by its hash.",
         AGAIN,
     ),
-    Check(
+    StatementCheck(
         "provenance.bill",
         "bill of materials",
         check_bill,
@@ -470,18 +470,18 @@ CHECKS = (
 )
 
 
-def judge(seen: Evidence, key: Key | None) -> list[Judged]:
+def judge(seen: Evidence, key: Key | None) -> list[StatementVerdict]:
     """Give what each check came to; after one that fails no other is made."""
-    rows: list[Judged] = []
+    rows: list[StatementVerdict] = []
     failed = ""
     for check in CHECKS:
         if failed:
             skipped = f"not looked at, because of {failed}"
-            rows.append(Judged(check.id, check.title, "skip", skipped, caused_by=failed))
+            rows.append(StatementVerdict(check.id, check.title, "skip", skipped, caused_by=failed))
             continue
         try:
-            rows.append(Judged(check.id, check.title, "ok", check.run(seen, key)))
+            rows.append(StatementVerdict(check.id, check.title, "ok", check.run(seen, key)))
         except RefusedError as error:
             failed = check.id
-            rows.append(Judged(check.id, check.title, "fail", str(error), check.why, error.fix or check.fix))
+            rows.append(StatementVerdict(check.id, check.title, "fail", str(error), check.why, error.fix or check.fix))
     return rows

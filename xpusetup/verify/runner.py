@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Mode
     from xpusetup.config.devices import Device
     from xpusetup.run.root import Root
-    from xpusetup.system.process import Output
+    from xpusetup.system.process import ProcessOutput
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def run_verifier(
         return VerifierRun(found, 1 if output.code is None else output.code, words[-1] if words else "")
 
 
-def _parse(output: Output, otherwise: Any) -> Any:
+def _parse(output: ProcessOutput, otherwise: Any) -> Any:
     try:
         return json.loads(output.out) if output.code == 0 else otherwise
     except json.JSONDecodeError:

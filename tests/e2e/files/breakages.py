@@ -229,16 +229,16 @@ def say(name: str, case: str, outcome: Any) -> None:
 def main(helpers: str) -> None:
     sys.path.insert(0, helpers)
     from device_checks import perform  # type: ignore[import-not-found]  # noqa: PLC0415, found by the line above
-    from helperlib.verify.bench import Bench  # type: ignore[import-not-found]  # noqa: PLC0415
+    from helperlib.verify.bench import DeviceBench  # type: ignore[import-not-found]  # noqa: PLC0415
     from helperlib.verify.verdicts import SUITE  # type: ignore[import-not-found]  # noqa: PLC0415
 
     checks = {check.id: check for check in SUITE}
     for name, case, broken in BREAKAGES:
         with broken():
-            outcome = perform(checks[name], Bench("simxpu"))
+            outcome = perform(checks[name], DeviceBench("simxpu"))
         say(name, case, outcome)
     for name, check in checks.items():
-        outcome = perform(check, Bench("simxpu"))
+        outcome = perform(check, DeviceBench("simxpu"))
         say(name, "", outcome)
 
 

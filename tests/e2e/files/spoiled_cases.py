@@ -47,7 +47,7 @@ def main(helpers: str) -> None:
 
     bench.judge_case = judge_spoiled
     for check in verdicts.SUITE:
-        perform(check, bench.Bench("cpu"))
+        perform(check, bench.DeviceBench("cpu"))
     sys.stdout.write(json.dumps({"cases": len(seen), "blind": blind}))
 
 

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.output import render_size
-from helperlib.verify.bench import LACKING, Absent, Bench, Check, Outcome, compare, describe_error, judge
+from helperlib.verify.bench import (
+    LACKING,
+    Absent,
+    BenchCheck,
+    BenchOutcome,
+    DeviceBench,
+    compare,
+    describe_error,
+    judge,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +36,7 @@ ACCELERATOR = "accelerator."
 BLOCK = 1 << 20
 
 
-class Row(NamedTuple):
+class ApiRow(NamedTuple):
     """An API of the device's module or of torch.accelerator, the release that brought it, and where that is said.
 
     `ask` is given the function and says what it found; it raises ValueError where that is wrong.
@@ -36,10 +45,10 @@ class Row(NamedTuple):
     name: str
     since: str
     source: str
-    ask: Callable[[Bench, Any], str]
+    ask: Callable[[DeviceBench, Any], str]
 
 
-def ask_counter(bench: Bench, counter: Any) -> str:
+def ask_counter(bench: DeviceBench, counter: Any) -> str:
     before = counter()
     block = bench.torch.ones(BLOCK, dtype=bench.torch.uint8, device=bench.device)
     counted = counter()
@@ -49,7 +58,7 @@ def ask_counter(bench: Bench, counter: Any) -> str:
     return f"{render_size(counted)} with a tensor of {render_size(BLOCK)}"
 
 
-def ask_statistics(bench: Bench, statistics: Any) -> str:
+def ask_statistics(bench: DeviceBench, statistics: Any) -> str:
     block = bench.torch.ones(BLOCK, dtype=bench.torch.uint8, device=bench.device)
     found = statistics()
     del block
@@ -58,7 +67,7 @@ def ask_statistics(bench: Bench, statistics: Any) -> str:
     return f"{len(found)} numbers"
 
 
-def ask_reset(bench: Bench, reset: Any) -> str:
+def ask_reset(bench: DeviceBench, reset: Any) -> str:
     block = bench.torch.ones(BLOCK, dtype=bench.torch.uint8, device=bench.device)
     high = bench.find_peak()
     del block
@@ -69,14 +78,14 @@ def ask_reset(bench: Bench, reset: Any) -> str:
     return f"the peak fell from {render_size(high)} to {render_size(low)}"
 
 
-def ask_memory(_: Bench, tell: Any) -> str:
+def ask_memory(_: DeviceBench, tell: Any) -> str:
     free, total = tell()
     if not 0 < free <= total:
         raise ValueError(f"{free} of {total} bytes are free")
     return f"{render_size(free)} of {render_size(total)} free"
 
 
-def ask_checkpoint(bench: Bench, checkpoint: Any) -> str:
+def ask_checkpoint(bench: DeviceBench, checkpoint: Any) -> str:
     """Compare gradients with and without, through dropout: the random numbers have to be the same the second time."""
     torch = bench.torch
     layers = torch.nn.Sequential(torch.nn.Linear(16, 32), torch.nn.Dropout(0.5), torch.nn.Linear(32, 4))
@@ -96,26 +105,26 @@ def ask_checkpoint(bench: Bench, checkpoint: Any) -> str:
     return "gradients as without, dropout included"
 
 
-def ask_name(bench: Bench, current: Any) -> str:
+def ask_name(bench: DeviceBench, current: Any) -> str:
     got = str(current())
     if not got.startswith(bench.name):
         raise ValueError(f"{got} instead of {bench.name}")
     return got
 
 
-def ask_count(bench: Bench, count: Any) -> str:
+def ask_count(bench: DeviceBench, count: Any) -> str:
     if count() != bench.module.device_count():
         raise ValueError(f"{count()}, torch.{bench.name} counts {bench.module.device_count()}")
     return str(count())
 
 
-def ask_true(_: Bench, function: Any) -> str:
+def ask_true(_: DeviceBench, function: Any) -> str:
     if function() is not True:
         raise ValueError(str(function()))
     return "True"
 
 
-def ask_context(bench: Bench, context: Any) -> str:
+def ask_context(bench: DeviceBench, context: Any) -> str:
     with context(0):
         placed = str(bench.torch.ones(1, device=bench.name).device)
     if placed != f"{bench.name}:0":
@@ -123,12 +132,12 @@ def ask_context(bench: Bench, context: Any) -> str:
     return placed
 
 
-def ask_anything(_: Bench, function: Any) -> str:
+def ask_anything(_: DeviceBench, function: Any) -> str:
     got = function()
     return "works" if got is None else textwrap.shorten(str(got), 60, placeholder=" ...")
 
 
-def ask_first(_: Bench, function: Any) -> str:
+def ask_first(_: DeviceBench, function: Any) -> str:
     function(0)
     return "works"
 
@@ -136,33 +145,33 @@ def ask_first(_: Bench, function: Any) -> str:
 MEMORY, DISPATCH = "pytorch/pytorch#127929", "pytorch/pytorch#130599"
 DOCS = "docs.pytorch.org, torch.accelerator of each release"
 ROWS = (
-    Row("memory_allocated", "2.5", MEMORY, ask_counter),
-    Row("max_memory_allocated", "2.5", MEMORY, ask_counter),
-    Row("memory_reserved", "2.5", MEMORY, ask_counter),
-    Row("max_memory_reserved", "2.5", MEMORY, ask_counter),
-    Row("memory_stats", "2.5", MEMORY, ask_statistics),
-    Row("reset_peak_memory_stats", "2.5", MEMORY, ask_reset),
-    Row("gradient_checkpointing", "2.5", "pytorch/pytorch#128478", ask_checkpoint),
-    Row("mem_get_info", "2.6", DISPATCH, ask_memory),
-    Row("accelerator.current_accelerator", "2.6", DOCS, ask_name),
-    Row("accelerator.is_available", "2.6", DOCS, ask_true),
-    Row("accelerator.device_count", "2.6", DOCS, ask_count),
-    Row("accelerator.current_device_index", "2.6", DOCS, ask_anything),
-    Row("accelerator.set_device_index", "2.6", DOCS, ask_first),
-    Row("accelerator.current_stream", "2.6", DOCS, ask_anything),
-    Row("accelerator.synchronize", "2.6", DOCS, ask_anything),
-    Row("accelerator.device_index", "2.8", DOCS, ask_context),
-    Row("accelerator.memory_allocated", "2.9", "pytorch/pytorch#152932", ask_counter),
-    Row("accelerator.memory_stats", "2.9", "pytorch/pytorch#152932", ask_statistics),
-    Row("accelerator.reset_peak_memory_stats", "2.9", "pytorch/pytorch#152932", ask_reset),
-    Row("accelerator.empty_cache", "2.9", "pytorch/pytorch#152932", ask_anything),
-    Row("accelerator.get_memory_info", "2.10", "pytorch/pytorch#156812", ask_memory),
+    ApiRow("memory_allocated", "2.5", MEMORY, ask_counter),
+    ApiRow("max_memory_allocated", "2.5", MEMORY, ask_counter),
+    ApiRow("memory_reserved", "2.5", MEMORY, ask_counter),
+    ApiRow("max_memory_reserved", "2.5", MEMORY, ask_counter),
+    ApiRow("memory_stats", "2.5", MEMORY, ask_statistics),
+    ApiRow("reset_peak_memory_stats", "2.5", MEMORY, ask_reset),
+    ApiRow("gradient_checkpointing", "2.5", "pytorch/pytorch#128478", ask_checkpoint),
+    ApiRow("mem_get_info", "2.6", DISPATCH, ask_memory),
+    ApiRow("accelerator.current_accelerator", "2.6", DOCS, ask_name),
+    ApiRow("accelerator.is_available", "2.6", DOCS, ask_true),
+    ApiRow("accelerator.device_count", "2.6", DOCS, ask_count),
+    ApiRow("accelerator.current_device_index", "2.6", DOCS, ask_anything),
+    ApiRow("accelerator.set_device_index", "2.6", DOCS, ask_first),
+    ApiRow("accelerator.current_stream", "2.6", DOCS, ask_anything),
+    ApiRow("accelerator.synchronize", "2.6", DOCS, ask_anything),
+    ApiRow("accelerator.device_index", "2.8", DOCS, ask_context),
+    ApiRow("accelerator.memory_allocated", "2.9", "pytorch/pytorch#152932", ask_counter),
+    ApiRow("accelerator.memory_stats", "2.9", "pytorch/pytorch#152932", ask_statistics),
+    ApiRow("accelerator.reset_peak_memory_stats", "2.9", "pytorch/pytorch#152932", ask_reset),
+    ApiRow("accelerator.empty_cache", "2.9", "pytorch/pytorch#152932", ask_anything),
+    ApiRow("accelerator.get_memory_info", "2.10", "pytorch/pytorch#156812", ask_memory),
     # The release is not known; 2.13 has it.
-    Row("accelerator.get_device_capability", "2.13", "pytorch/pytorch#165631", ask_anything),
+    ApiRow("accelerator.get_device_capability", "2.13", "pytorch/pytorch#165631", ask_anything),
 )
 
 
-def find_function(bench: Bench, row: Row) -> Any:
+def find_function(bench: DeviceBench, row: ApiRow) -> Any:
     """Give the function of a row. Raises Absent where there is none."""
     torch = bench.torch
     if row.name == "gradient_checkpointing":
@@ -183,20 +192,20 @@ def find_function(bench: Bench, row: Row) -> Any:
     return function
 
 
-def check_row(row: Row, bench: Bench) -> Outcome:
+def check_row(row: ApiRow, bench: DeviceBench) -> BenchOutcome:
     function = find_function(bench, row)
     try:
         seen = row.ask(bench, function)
     except ValueError as error:
-        return Outcome("fail", f"{error} ({row.source})", f"since torch {row.since}")
+        return BenchOutcome("fail", f"{error} ({row.source})", f"since torch {row.since}")
     except RuntimeError as error:
         if LACKING not in str(error):
             raise
         raise Absent(f"{describe_error(error)}; Intel GPUs have it since torch {row.since}", row.since) from error
-    return Outcome("ok", f"{seen}; since torch {row.since}")
+    return BenchOutcome("ok", f"{seen}; since torch {row.since}")
 
 
-CHECKS = tuple(Check(f"api.{row.name}", row.name, partial(check_row, row), "smoke") for row in ROWS)
+CHECKS = tuple(BenchCheck(f"api.{row.name}", row.name, partial(check_row, row), "smoke") for row in ROWS)
 
 
 # Whether data reaches a model through the device's own data loader, and honestly whether that did the work.
@@ -249,7 +258,7 @@ def find_trouble(torch: Any, ours: list[Any], right: list[Any]) -> str:
     return ""
 
 
-def check_loader(bench: Bench) -> Outcome:
+def check_loader(bench: DeviceBench) -> BenchOutcome:
     if not bench.loader:
         raise Absent("this device has no data loader of its own")
     torch, (module, _, name) = bench.torch, bench.loader.partition(":")
@@ -270,8 +279,8 @@ def check_loader(bench: Bench) -> Outcome:
     use += f": {said}" if said else ""
     limit = "the batches of torch's own loader"
     if trouble:
-        return Outcome("fail", f"{trouble}; {use}", limit)
-    return Outcome(level, f"{len(right)} batches of {what}; {use}", limit)
+        return BenchOutcome("fail", f"{trouble}; {use}", limit)
+    return BenchOutcome(level, f"{len(right)} batches of {what}; {use}", limit)
 
 
-LOADER = (Check("data.loader", "the device's data loader", check_loader, "smoke"),)
+LOADER = (BenchCheck("data.loader", "the device's data loader", check_loader, "smoke"),)

@@ -17,9 +17,9 @@ from helperlib.verify.bench import (
     AMP_LIMIT,
     DEEP_LIMIT,
     LIMITS,
-    Bench,
-    Check,
-    Outcome,
+    BenchCheck,
+    BenchOutcome,
+    DeviceBench,
     compare,
     describe_device,
     describe_error,
@@ -59,52 +59,52 @@ def choose_device(torch: Any) -> tuple[str, str]:
     return name, f"{name}, available by {found[name]}{beside}"
 
 
-def check_import(bench: Bench) -> Outcome:
+def check_import(bench: DeviceBench) -> BenchOutcome:
     version = str(bench.torch.__version__)
     top = bench.extension.partition(".")[0]
     if top and bench.module is None and importlib.util.find_spec(top):
         importlib.import_module(bench.extension)
     if bench.name != "auto":
-        return Outcome("ok", f"torch {version}", facts={"torch": version})
+        return BenchOutcome("ok", f"torch {version}", facts={"torch": version})
     name, why = choose_device(bench.torch)
-    return Outcome("ok", f"torch {version}; device: {why}", facts={"torch": version, "device": name, "why": why})
+    return BenchOutcome("ok", f"torch {version}; device: {why}", facts={"torch": version, "device": name, "why": why})
 
 
-def check_available(bench: Bench) -> Outcome:
+def check_available(bench: DeviceBench) -> BenchOutcome:
     module = bench.module
     if module is None:
-        return Outcome("skip", f"this torch knows no device named {bench.name}")
+        return BenchOutcome("skip", f"this torch knows no device named {bench.name}")
     if not module.is_available() or not module.device_count():
-        return Outcome("skip", f"no {bench.name} device here")
+        return BenchOutcome("skip", f"no {bench.name} device here")
     devices = [describe_device(bench, index) for index in range(module.device_count())]
-    return Outcome("ok", ", ".join(device["name"] for device in devices), facts={"devices": devices})
+    return BenchOutcome("ok", ", ".join(device["name"] for device in devices), facts={"devices": devices})
 
 
 FULL = re.compile(r"(?i)out of memory|OUT_OF_(?:DEVICE_)?MEMORY")
 
 
-def check_responds(bench: Bench) -> Outcome:
+def check_responds(bench: DeviceBench) -> BenchOutcome:
     try:
         ones = bench.torch.ones(4, device=bench.device)
     except RuntimeError as error:
         if not FULL.search(str(error)):
             raise
         seen = f"{describe_error(error)}: not 16 bytes are to be had, so another process holds its memory"
-        return Outcome("fail", seen, "1 + 1 = 2")
+        return BenchOutcome("fail", seen, "1 + 1 = 2")
     sums = ones + ones
     bench.synchronize()
     got = sums.cpu().tolist()
     good = got == [2.0] * 4
-    return Outcome("ok" if good else "fail", "it adds and synchronises" if good else f"1 + 1 = {got}", "1 + 1 = 2")
+    return BenchOutcome("ok" if good else "fail", "it adds and synchronises" if good else f"1 + 1 = {got}", "1 + 1 = 2")
 
 
-def measure(bench: Bench) -> int | None:
+def measure(bench: DeviceBench) -> int | None:
     """Give the bytes that tensors hold on the device, where it counts them."""
     counter = getattr(bench.module, "memory_allocated", None)
     return None if counter is None else int(counter())
 
 
-def take_and_return(bench: Bench, size: int) -> str:
+def take_and_return(bench: DeviceBench, size: int) -> str:
     """Take memory, look whether it is counted, and give it back; say what is wrong, or nothing."""
     before = measure(bench)
     block = bench.torch.ones(size, dtype=bench.torch.uint8, device=bench.device)
@@ -120,7 +120,7 @@ def take_and_return(bench: Bench, size: int) -> str:
     return f"{render_size(after - before)} of {render_size(size)} did not come back" if after > before else ""
 
 
-def refuse(bench: Bench) -> str:
+def refuse(bench: DeviceBench) -> str:
     """Ask for more than any device has, and give how it was refused; nothing where it was not."""
     try:
         bench.torch.empty(ABSURD, dtype=bench.torch.uint8, device=bench.device)
@@ -129,7 +129,7 @@ def refuse(bench: Bench) -> str:
     return ""
 
 
-def check_memory(bench: Bench) -> Outcome:
+def check_memory(bench: DeviceBench) -> BenchOutcome:
     tell, free = getattr(bench.module, "mem_get_info", None), None
     with suppress(NotImplementedError, RuntimeError):  # a row of its own (api.mem_get_info)
         free = int(tell()[0]) if tell else None
@@ -144,18 +144,20 @@ def check_memory(bench: Bench) -> Outcome:
     if not trouble and not refused:
         trouble = f"{render_size(ABSURD)} were given: the device does not limit what is asked of it"
     if trouble:
-        return Outcome("fail", trouble, limit)
+        return BenchOutcome("fail", trouble, limit)
     after = check_responds(bench)
     if after.level != "ok":
-        return Outcome("fail", f"after a refused allocation {after.seen}", limit)
-    return Outcome("ok", f"{render_size(size)} taken and given back, {render_size(ABSURD)} refused ({refused}){room}")
+        return BenchOutcome("fail", f"after a refused allocation {after.seen}", limit)
+    return BenchOutcome(
+        "ok", f"{render_size(size)} taken and given back, {render_size(ABSURD)} refused ({refused}){room}"
+    )
 
 
 GATES = (
-    Check("autoload.import", "import torch", check_import),
-    Check("device.available", "available", check_available),
+    BenchCheck("autoload.import", "import torch", check_import),
+    BenchCheck("device.available", "available", check_available),
     # The first kernel of a device may have to be compiled; an answer that takes longer will not come.
-    Check("device.responds", "it responds", check_responds, patience=60),
+    BenchCheck("device.responds", "it responds", check_responds, patience=60),
 )
 
 
@@ -168,7 +170,7 @@ FEW = 8
 class Inputs:
     """Small tensors on the device, and torch and its functions, for the rows of OPERATORS."""
 
-    def __init__(self, bench: Bench) -> None:
+    def __init__(self, bench: DeviceBench) -> None:
         torch = self.torch = bench.torch
         self.f = torch.nn.functional
 
@@ -252,7 +254,7 @@ TRAINING: dict[str, Callable[[Inputs], Any]] = {
 OPERATORS = {"vision": VISION, "transformers": TRANSFORMERS, "decoding": DECODING, "training": TRAINING}
 
 
-def try_operator(bench: Bench, run: Callable[[Inputs], Any]) -> Exception | None:
+def try_operator(bench: DeviceBench, run: Callable[[Inputs], Any]) -> Exception | None:
     """Run one operator forward and backward, and give what it raised."""
     try:
         got = run(Inputs(bench))
@@ -264,7 +266,7 @@ def try_operator(bench: Bench, run: Callable[[Inputs], Any]) -> Exception | None
     return None
 
 
-def find_rival(bench: Bench) -> str:
+def find_rival(bench: DeviceBench) -> str:
     """Give what torch.accelerator means where that is another accelerator than this one; empty where it is not.
 
     Beside a loaded extension CUDA's backward passes ended with an internal assertion (torch 2.11, seen).
@@ -274,12 +276,12 @@ def find_rival(bench: Bench) -> str:
     return str(current.type) if current is not None and current.type != bench.name else ""
 
 
-def check_coverage(bench: Bench) -> Outcome:
+def check_coverage(bench: DeviceBench) -> BenchOutcome:
     tried = [(kind, name, try_operator(bench, run)) for kind, rows in OPERATORS.items() for name, run in rows.items()]
     troubles = [(kind, name, error) for kind, name, error in tried if error is not None]
     limit = f"{len(tried)} operators, forward and backward"
     if not troubles:
-        return Outcome("ok", limit)
+        return BenchOutcome("ok", limit)
     missing = [error for *_, error in troubles if is_unsupported(error)]
     kinds = ", ".join(dict.fromkeys(kind for kind, *_ in troubles))
     names = ", ".join(name for _, name, _ in troubles[:FEW]) + (" and others" if len(troubles) > FEW else "")
@@ -292,7 +294,7 @@ def check_coverage(bench: Bench) -> Outcome:
         first += f"{AUTOLOAD}=0 it is not loaded"
     seen = f"{len(troubles)} of {len(tried)} operators {what}, for {kinds}: {names}; the first: {first}"
     verdict = "unsupported" if len(missing) == len(troubles) else "wrong"
-    return Outcome("fail", seen, limit, own_fault=bool(missing), verdict=verdict)
+    return BenchOutcome("fail", seen, limit, own_fault=bool(missing), verdict=verdict)
 
 
 # What a device computes, against float64 on the CPU: single operators, gradients, a small model, autocast.
@@ -307,7 +309,7 @@ CONVOLUTIONS: tuple[tuple[str, dict[str, int]], ...] = (
 )
 
 
-def check_finite(bench: Bench) -> Outcome:
+def check_finite(bench: DeviceBench) -> BenchOutcome:
     function = bench.torch.nn.functional
     x = bench.torch.randn(4, 8, 16, 16).to(bench.device)
     results = {
@@ -321,10 +323,10 @@ def check_finite(bench: Bench) -> Outcome:
     }
     bad = [name for name, result in results.items() if not bool(result.cpu().isfinite().all())]
     seen = f"nan or infinite: {', '.join(bad)}" if bad else f"{len(results)} operators"
-    return Outcome("fail" if bad else "ok", seen, "every element finite")
+    return BenchOutcome("fail" if bad else "ok", seen, "every element finite")
 
 
-def check_matmul(bench: Bench) -> Outcome:
+def check_matmul(bench: DeviceBench) -> BenchOutcome:
     torch, found = bench.torch, []
     for name, limit in LIMITS.items():
         for rows, inner, columns in SHAPES:
@@ -354,7 +356,7 @@ def find_lowered() -> str:
     return next((f"{name}={value}" for name, value in there if value and value.lower() != LOWERING[name]), "")
 
 
-def check_conv(bench: Bench) -> Outcome:
+def check_conv(bench: DeviceBench) -> BenchOutcome:
     torch, found = bench.torch, []
     if hasattr(torch.backends, "cudnn"):
         torch.backends.cudnn.allow_tf32 = False  # its default, and three digits are not a fault
@@ -367,7 +369,7 @@ def check_conv(bench: Bench) -> Outcome:
     return judge(found)
 
 
-def check_autograd(bench: Bench) -> Outcome:
+def check_autograd(bench: DeviceBench) -> BenchOutcome:
     nn = bench.torch.nn
     layers = nn.Sequential(nn.Linear(48, 96), nn.GELU(), nn.LayerNorm(96), nn.Linear(96, 10))
     batch, labels = bench.torch.randn(32, 48), bench.torch.arange(32) % 10
@@ -394,7 +396,7 @@ def train(torch: Any, model: Any, batch: Any, labels: Any) -> Iterator[float]:
         yield float(loss.detach().cpu())
 
 
-def check_model(bench: Bench) -> Outcome:
+def check_model(bench: DeviceBench) -> BenchOutcome:
     torch = bench.torch
     model, batch, labels = make_model(torch.nn), torch.randn(16, 3, 32, 32), torch.arange(16) % 10
     ours = list(train(torch, copy.deepcopy(model).to(bench.device), batch.to(bench.device), labels.to(bench.device)))
@@ -402,10 +404,10 @@ def check_model(bench: Bench) -> Outcome:
     worst = max(abs(one - other) / abs(other) for one, other in zip(ours, right, strict=True))
     good = worst <= DEEP_LIMIT  # False also for nan
     shown = ", ".join(f"{loss:.5f}" for loss in ours) + ("" if good else f" instead of {right[0]:.5f}, {right[1]:.5f}")
-    return Outcome("ok" if good else "fail", f"losses {shown}", f"relative {DEEP_LIMIT:g}")
+    return BenchOutcome("ok" if good else "fail", f"losses {shown}", f"relative {DEEP_LIMIT:g}")
 
 
-def check_amp(bench: Bench) -> Outcome:
+def check_amp(bench: DeviceBench) -> BenchOutcome:
     torch, nn = bench.torch, bench.torch.nn
     layers = {"linear": nn.Linear(64, 32), "convolution": nn.Conv2d(8, 16, 3)}
     inputs = {"linear": torch.randn(48, 64), "convolution": torch.randn(2, 8, 16, 16), "matmul": torch.randn(64, 64)}
@@ -417,20 +419,20 @@ def check_amp(bench: Bench) -> Outcome:
     wrong = [f"{name} {kind}" for name, kind in kinds.items() if kind != "bfloat16"]
     if wrong:
         effect = "autocast has no effect" if len(wrong) == len(got) else "autocast misses these"
-        return Outcome("fail", f"output of {', '.join(wrong)}: {effect}", "bfloat16", own_fault=True)
+        return BenchOutcome("fail", f"output of {', '.join(wrong)}: {effect}", "bfloat16", own_fault=True)
     right = {name: layer.double()(inputs[name].double()) for name, layer in layers.items()}
     right["matmul"] = inputs["matmul"].double() @ inputs["matmul"].double()
     return judge([compare(f"{name} under autocast", got[name], right[name], AMP_LIMIT) for name in got])
 
 
 CHECKS = (
-    Check("device.memory", "memory", check_memory),
-    Check("ops.coverage", "operators", check_coverage),
+    BenchCheck("device.memory", "memory", check_memory),
+    BenchCheck("ops.coverage", "operators", check_coverage),
     # First among the numbers: a nan spoils every comparison, and finding it is more than finding a difference.
-    Check("numbers.finite", "no nan", check_finite),
-    Check("numbers.matmul", "matmul", check_matmul),
-    Check("numbers.conv", "convolution", check_conv),
-    Check("numbers.autograd", "gradients", check_autograd),
-    Check("numbers.model", "train a small model", check_model),
-    Check("amp.dtype", "bfloat16 autocast", check_amp),
+    BenchCheck("numbers.finite", "no nan", check_finite),
+    BenchCheck("numbers.matmul", "matmul", check_matmul),
+    BenchCheck("numbers.conv", "convolution", check_conv),
+    BenchCheck("numbers.autograd", "gradients", check_autograd),
+    BenchCheck("numbers.model", "train a small model", check_model),
+    BenchCheck("amp.dtype", "bfloat16 autocast", check_amp),
 )

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from helperlib.verify.bench import FRAME, Absent, Bench, Check, Outcome
+from helperlib.verify.bench import FRAME, Absent, BenchCheck, BenchOutcome, DeviceBench
 
 RANKS = 2
 START, EACH, ALL = 120, 60, 280
@@ -37,7 +37,7 @@ SHOWN = 4
 
 
 @dataclass
-class Told:
+class RankReport:
     """What a rank left: its results by operation, the operation it was at, its error and when that came, and its stack.
 
     A stack without an error is that of a hang. `node` is the machine that it ran on, as Slurm calls it; `last` when it
@@ -54,7 +54,7 @@ class Told:
     stack: list[str] = field(default_factory=list)
 
 
-def choose_backend(bench: Bench) -> str:
+def choose_backend(bench: DeviceBench) -> str:
     """Give the back end for the device.
 
     Raises NotImplementedError where none is known, Absent where this torch was built without it.
@@ -89,8 +89,8 @@ def launch(command: tuple[str, ...], environment: dict[str, str], log: Path, sec
     return True
 
 
-def read_rank(events: str, stacks: str) -> Told:
-    told = Told(stack=read_stack(stacks))
+def read_rank(events: str, stacks: str) -> RankReport:
+    told = RankReport(stack=read_stack(stacks))
     for event in map(json.loads, events.splitlines()):
         told.node = event.get("node", told.node)
         told.backend = event.get("backend", told.backend)
@@ -115,7 +115,7 @@ def read_stack(text: str) -> list[str]:
     return []
 
 
-def read_ranks(folder: Path, count: int) -> list[Told]:
+def read_ranks(folder: Path, count: int) -> list[RankReport]:
     """Give what each rank left; a rank that never began left nothing."""
     found = []
     for rank in range(count):
@@ -125,7 +125,7 @@ def read_ranks(folder: Path, count: int) -> list[Told]:
     return found
 
 
-def find_trouble(ranks: list[Told], order: dict[str, Any]) -> str:
+def find_trouble(ranks: list[RankReport], order: dict[str, Any]) -> str:
     """Say what kept the ranks from their end: a hang with all stacks, else the first error, else how they ended."""
     hung = [one for one in ranks if one.stack and not one.error]
     if hung:
@@ -140,28 +140,28 @@ def find_trouble(ranks: list[Told], order: dict[str, Any]) -> str:
     return ", ".join(ended)
 
 
-def judge_ranks(ranks: list[Told], order: dict[str, Any], log: str) -> Outcome:
+def judge_ranks(ranks: list[RankReport], order: dict[str, Any], log: str) -> BenchOutcome:
     """Give the outcome of all ranks. Where they share a device, what keeps them from their end may be just that."""
     backend, trouble = order["backend"], find_trouble(ranks, order)
     limit = f"{RANKS} ranks over {backend}: known sums, a step that equals that of one process"
     for at, one in enumerate(ranks):
         for name, event in one.done.items():
             if event["level"] != "ok":
-                return Outcome("fail", f"{name}, rank {at}: {event['seen']}", limit)
+                return BenchOutcome("fail", f"{name}, rank {at}: {event['seen']}", limit)
     if trouble:
         seen = trouble if any(one.at or one.done for one in ranks) else "; ".join([trouble, *ERROR.findall(log)[-1:]])
         if order["device"] != "cpu" and order["devices"] < RANKS and backend not in SHARING:
-            return Outcome("skip", f"{RANKS} ranks on the one device, which {backend} may refuse: {seen}", limit)
-        return Outcome("fail", seen, limit)
+            return BenchOutcome("skip", f"{RANKS} ranks on the one device, which {backend} may refuse: {seen}", limit)
+        return BenchOutcome("fail", seen, limit)
     shown = ", ".join(f"{name} ({event['seen']})" for name, event in ranks[0].done.items() if event["seen"])
-    return Outcome("ok", f"{RANKS} ranks over {backend}: {shown}", limit)
+    return BenchOutcome("ok", f"{RANKS} ranks over {backend}: {shown}", limit)
 
 
-def check_ranks(bench: Bench, each: float = EACH) -> Outcome:
+def check_ranks(bench: DeviceBench, each: float = EACH) -> BenchOutcome:
     backend = choose_backend(bench)
     devices = bench.module.device_count()
     if devices < RANKS and backend in ALONE:
-        return Outcome("skip", f"{backend} needs a device for each of {RANKS} ranks; there is {devices}")
+        return BenchOutcome("skip", f"{backend} needs a device for each of {RANKS} ranks; there is {devices}")
     with tempfile.TemporaryDirectory(prefix="ranks-") as name:
         folder = Path(name)
         order = {"device": bench.name, "devices": devices, "backend": backend, "module": MODULES.get(bench.name)}
@@ -173,8 +173,8 @@ def check_ranks(bench: Bench, each: float = EACH) -> Outcome:
         log = (folder / "log").read_text(encoding="utf-8", errors="replace")
         outcome = judge_ranks(read_ranks(folder, RANKS), order, log)
     if not in_time and outcome.level == "ok":
-        return Outcome("fail", f"{outcome.seen}; torchrun did not end within {ALL} s", outcome.limit)
+        return BenchOutcome("fail", f"{outcome.seen}; torchrun did not end within {ALL} s", outcome.limit)
     return outcome
 
 
-CHECKS = (Check("collectives.two_ranks", "two ranks compute together", check_ranks, "smoke"),)
+CHECKS = (BenchCheck("collectives.two_ranks", "two ranks compute together", check_ranks, "smoke"),)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.checks.models import NOTE, SIZE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
-from helperlib.verify.bench import Absent, Bench, Check, Outcome, compare, describe_error, run_measured
+from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, compare, describe_error, run_measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -65,7 +65,7 @@ def train(torch: Any, model: Any, batch: Any, labels: Any, taken: Sequence[bool]
     return Trained(losses, list(taken), gradient)
 
 
-def train_scaled(bench: Bench, model: Any, batch: Any, labels: Any, scaler: Any) -> Trained:
+def train_scaled(bench: DeviceBench, model: Any, batch: Any, labels: Any, scaler: Any) -> Trained:
     """Train with float16 autocast until some steps were taken; a scale that overflows costs a step each."""
     torch, losses, taken = bench.torch, list[float](), list[bool]()
     optimizer = make_optimizer(torch, model)
@@ -100,7 +100,7 @@ def show_losses(ours: Trained, right: Trained, distance: float) -> str:
     return f"losses {shown}, relative difference {distance:.1e}" + ("" if shown == meant else f" (float64: {meant})")
 
 
-def check_training(bench: Bench) -> Outcome:
+def check_training(bench: DeviceBench) -> BenchOutcome:
     torch = bench.torch
     model, (batch, labels) = move_case(bench)[0].train(), make_batch(torch)
     sent = batch.to(bench.device), labels.to(bench.device)
@@ -110,10 +110,10 @@ def check_training(bench: Bench) -> Outcome:
     gradient = compare("first gradients", ours.gradient, right.gradient, GRADIENT_LIMIT)
     good = distance <= LOSS_LIMIT and gradient.relative <= gradient.limit  # False also for nan
     seen = f"{show_losses(ours, right, distance)}; first gradients {gradient.relative:.1e}; {cost}; {NOTE}"
-    return Outcome("ok" if good else "fail", seen, f"losses {LOSS_LIMIT:g}, gradients {GRADIENT_LIMIT:g}")
+    return BenchOutcome("ok" if good else "fail", seen, f"losses {LOSS_LIMIT:g}, gradients {GRADIENT_LIMIT:g}")
 
 
-def find_scaler_trouble(bench: Bench, scaler: Any) -> str:
+def find_scaler_trouble(bench: DeviceBench, scaler: Any) -> str:
     """Plant an infinite gradient; say what is wrong where its step is not left out, or nothing."""
     torch = bench.torch
     weight = torch.ones(4, device=bench.device, requires_grad=True)
@@ -126,7 +126,7 @@ def find_scaler_trouble(bench: Bench, scaler: Any) -> str:
     return "" if scaler.get_scale() < before else f"the scale stays {before:g} after an infinite gradient"
 
 
-def judge_scaled(bench: Bench, ours: Trained, scaler: Any) -> tuple[bool, str]:
+def judge_scaled(bench: DeviceBench, ours: Trained, scaler: Any) -> tuple[bool, str]:
     """Say whether losses and scaler did what they should, and what was seen of them."""
     skipped, scale = ours.taken.count(False), scaler.get_scale()
     if not any(ours.taken):
@@ -137,7 +137,7 @@ def judge_scaled(bench: Bench, ours: Trained, scaler: Any) -> tuple[bool, str]:
     return distance <= LOSS_LIMIT_AMP and not trouble, f"{trouble}; {told}" if trouble else told
 
 
-def check_training_amp(bench: Bench) -> Outcome:
+def check_training_amp(bench: DeviceBench) -> BenchOutcome:
     refuse_dtype(bench, "float16")
     torch = bench.torch
     maker = getattr(torch.amp, "GradScaler", None)
@@ -150,10 +150,10 @@ def check_training_amp(bench: Bench) -> Outcome:
     (ours,), cost = run_measured(bench, lambda: train_scaled(bench, model, *sent, scaler))
     good, seen = judge_scaled(bench, ours, scaler)
     limit = f"losses {LOSS_LIMIT_AMP:g}, a step with an infinite gradient skipped"
-    return judge_dtypes(kinds, "float16") or Outcome("ok" if good else "fail", f"{seen}; {cost}; {NOTE}", limit)
+    return judge_dtypes(kinds, "float16") or BenchOutcome("ok" if good else "fail", f"{seen}; {cost}; {NOTE}", limit)
 
 
-def check_learning(bench: Bench) -> Outcome:
+def check_learning(bench: DeviceBench) -> BenchOutcome:
     """Look whether a model far larger than its one batch comes to know it by heart."""
     torch, nn = bench.torch, bench.torch.nn
     first = (nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2))
@@ -171,7 +171,7 @@ def check_learning(bench: Bench) -> Outcome:
     known = int((model.eval()(batch).argmax(-1) == labels).sum().cpu())
     good = losses[-1] < LEARNT and known == len(labels)
     seen = f"loss {losses[0]:.2f} to {losses[-1]:.3f} in {len(losses)} steps, {known} of {len(labels)} labels known"
-    return Outcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
+    return BenchOutcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
 
 
 # The guide's own model and data, and speed. Both are for level full: the one fetches 270 MB where torchvision is
@@ -222,7 +222,7 @@ def take_pictures(torch: Any, data: Any) -> tuple[Any, Any]:
     return (pictures - mean) / deviation, torch.tensor(data.targets[:PICTURES])
 
 
-def fetch_guide(bench: Bench) -> Guide:
+def fetch_guide(bench: DeviceBench) -> Guide:
     """Get the guide's weights and data, from torch.hub's folder where they are there already."""
     try:
         vision = importlib.import_module("torchvision")
@@ -266,14 +266,14 @@ def find_accuracy(torch: Any, guide: Guide, device: str) -> float:
     return float(right.double().mean())
 
 
-def check_guide(bench: Bench) -> Outcome:
+def check_guide(bench: DeviceBench) -> BenchOutcome:
     guide, torch = fetch_guide(bench), bench.torch
     ours, cpu = (find_accuracy(torch, guide, device) for device in (bench.device, "cpu"))
     seen = f"accuracy {ours:.1%}, on the CPU {cpu:.1%} ({PICTURES} pictures of CIFAR-10, published weights)"
-    return Outcome("ok" if abs(ours - cpu) <= APART else "fail", seen, f"{APART:.1%} apart")
+    return BenchOutcome("ok" if abs(ours - cpu) <= APART else "fail", seen, f"{APART:.1%} apart")
 
 
-def find_rate(bench: Bench, run: Callable[[], Any], images: int) -> float:
+def find_rate(bench: DeviceBench, run: Callable[[], Any], images: int) -> float:
     """Give images a second: the median of some runs, after one that does not count."""
     seconds: list[float] = []
     run()
@@ -286,7 +286,7 @@ def find_rate(bench: Bench, run: Callable[[], Any], images: int) -> float:
     return images / statistics.median(seconds)
 
 
-def make_work(bench: Bench, images: int, dtype: str) -> dict[str, Callable[[], Any]]:
+def make_work(bench: DeviceBench, images: int, dtype: str) -> dict[str, Callable[[], Any]]:
     """Give what is measured: ResNet-50 at the guide's size, for inference and for training, under autocast or not."""
     torch = bench.torch
     model, labels = copy.deepcopy(make_case(torch).model).to(bench.device), torch.arange(images).to(bench.device)
@@ -314,19 +314,21 @@ HUNDREDS = 100
 """From here on a rate needs no fraction, and is not written with an exponent."""
 
 
-def check_throughput(bench: Bench) -> Outcome:
+def check_throughput(bench: DeviceBench) -> BenchOutcome:
     slow = find_rate(bench, make_work(bench, FEW, "float32")["inference float32"], FEW) < FAST
     images = FEW if slow else MANY
     work = {**make_work(bench, images, "float32"), **make_work(bench, images, "bfloat16")}
     rates = {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
     shown = ", ".join(f"{name} {rate:{'.0f' if rate >= HUNDREDS else '.3g'}}" for name, rate in rates.items())
-    return Outcome("info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates})
+    return BenchOutcome(
+        "info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates}
+    )
 
 
 CHECKS = (
-    Check("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
-    Check("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
-    Check("models.learns", "learns one batch", check_learning, "smoke"),
-    Check("models.guide", "the guide's model and data", check_guide, "full"),
-    Check("models.throughput", "ResNet-50 images a second", check_throughput, "full"),
+    BenchCheck("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
+    BenchCheck("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
+    BenchCheck("models.learns", "learns one batch", check_learning, "smoke"),
+    BenchCheck("models.guide", "the guide's model and data", check_guide, "full"),
+    BenchCheck("models.throughput", "ResNet-50 images a second", check_throughput, "full"),
 )

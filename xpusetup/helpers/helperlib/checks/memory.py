@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from helperlib.verify.bench import (
     LACKING,
     Absent,
-    Bench,
-    Case,
-    Check,
-    Outcome,
+    BenchCheck,
+    BenchOutcome,
+    DeviceBench,
+    DeviceCase,
     by_cases,
     fact,
     find_function,
@@ -38,7 +38,7 @@ SLACK = 4 * MIB
 """Allocators round up, in steps of 2 MiB on most devices."""
 
 
-def check_counters(bench: Bench) -> Outcome:
+def check_counters(bench: DeviceBench) -> BenchOutcome:
     allocated = find_function(bench, "memory_allocated", "2.5")
     peak = find_function(bench, "max_memory_allocated", "2.5")
     reset = find_function(bench, "reset_peak_memory_stats", "2.5")
@@ -63,7 +63,7 @@ def check_counters(bench: Bench) -> Outcome:
     return judge_rules(rules, f"{BLOCK // MIB} MiB counted when allocated, at the peak and when freed")
 
 
-def check_info(bench: Bench) -> Outcome:
+def check_info(bench: DeviceBench) -> BenchOutcome:
     free, total = find_function(bench, "mem_get_info", "2.6")()
     properties = getattr(bench.module, "get_device_properties", lambda _: None)(0)
     stated = getattr(properties, "total_memory", None) or total
@@ -80,7 +80,7 @@ def check_info(bench: Bench) -> Outcome:
 
 
 @by_cases
-def check_pinned(bench: Bench) -> Iterator[Case]:
+def check_pinned(bench: DeviceBench) -> Iterator[DeviceCase]:
     if bench.name == "cpu":
         raise Absent("the CPU has no memory to pin")
     torch = bench.torch
@@ -105,10 +105,10 @@ def check_pinned(bench: Bench) -> Iterator[Case]:
     yield fact("what was pinned says so", lambda: numbers.pin_memory().is_pinned(), right=True)
     yield fact("what was not says so", numbers.is_pinned, right=False)
     yield fact("made pinned", lambda: torch.empty(1000, pin_memory=True).is_pinned(), right=True)
-    yield Case("the same numbers", numbers.pin_memory, numbers.clone)
-    yield Case("sent without blocking", send, numbers.clone)
-    yield Case("fetched without blocking", fetch, numbers.clone)
-    yield Case(
+    yield DeviceCase("the same numbers", numbers.pin_memory, numbers.clone)
+    yield DeviceCase("sent without blocking", send, numbers.clone)
+    yield DeviceCase("fetched without blocking", fetch, numbers.clone)
+    yield DeviceCase(
         "a conjugate, fetched",
         fetch_conjugate,
         lambda: torch.view_as_complex(numbers[:1000].view(500, 2)).conj().clone(),
@@ -122,7 +122,7 @@ ROUNDS, SIDE = 8, 1024
 
 
 @by_cases
-def check_order(bench: Bench) -> Iterator[Case]:
+def check_order(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Let one stream wait for another by an event, and another by its stream: too early is a wrong number."""
     if bench.name == "cpu":
         raise Absent("the CPU has one queue")
@@ -136,8 +136,8 @@ def check_order(bench: Bench) -> Iterator[Case]:
             x = x[order]
         return x * 2
 
-    yield Case("an event is waited for", partial(wait_by_event, bench, shuffle, there), right)
-    yield Case("a stream is waited for", partial(wait_by_stream, bench, shuffle, there), right)
+    yield DeviceCase("an event is waited for", partial(wait_by_event, bench, shuffle, there), right)
+    yield DeviceCase("a stream is waited for", partial(wait_by_stream, bench, shuffle, there), right)
     yield fact("the device is waited for", partial(wait_by_device, bench, shuffle, there), right=True)
     yield fact("a stream's device", lambda: str(make_stream(bench).device), bench.device)
 
@@ -149,7 +149,7 @@ def work(shuffle: Any, x: Any) -> Any:
     return x
 
 
-def wait_by_event(bench: Bench, shuffle: Any, x: Any) -> Any:
+def wait_by_event(bench: DeviceBench, shuffle: Any, x: Any) -> Any:
     side, done = make_stream(bench), make_event(bench)
     side.wait_stream(current(bench))
     with on(bench, side):
@@ -159,7 +159,7 @@ def wait_by_event(bench: Bench, shuffle: Any, x: Any) -> Any:
     return result * 2
 
 
-def wait_by_stream(bench: Bench, shuffle: Any, x: Any) -> Any:
+def wait_by_stream(bench: DeviceBench, shuffle: Any, x: Any) -> Any:
     side, done = make_stream(bench), make_event(bench)
     bench.synchronize()
     with on(bench, side):
@@ -171,7 +171,7 @@ def wait_by_stream(bench: Bench, shuffle: Any, x: Any) -> Any:
     return result * 2
 
 
-def wait_by_device(bench: Bench, shuffle: Any, x: Any) -> bool:
+def wait_by_device(bench: DeviceBench, shuffle: Any, x: Any) -> bool:
     done = make_event(bench)
     result = work(shuffle, x)
     done.record(current(bench))
@@ -180,26 +180,26 @@ def wait_by_device(bench: Bench, shuffle: Any, x: Any) -> bool:
     return bool(done.query())
 
 
-def make_stream(bench: Bench) -> Any:
+def make_stream(bench: DeviceBench) -> Any:
     make = getattr(bench.module, "Stream", None)
     return make() if make else bench.torch.Stream(device=bench.device)
 
 
-def make_event(bench: Bench, **how: Any) -> Any:
+def make_event(bench: DeviceBench, **how: Any) -> Any:
     make = getattr(bench.module, "Event", None)
     return make(**how) if make else bench.torch.Event(device=bench.device, **how)
 
 
-def current(bench: Bench) -> Any:
+def current(bench: DeviceBench) -> Any:
     return find_function(bench, "current_stream", "2.4")()
 
 
-def on(bench: Bench, stream: Any) -> Any:
+def on(bench: DeviceBench, stream: Any) -> Any:
     """Enter a stream: devices have `torch.<device>.stream`, since 2.7 streams do it by themselves."""
     return bench.module.stream(stream) if hasattr(bench.module, "stream") else stream
 
 
-def make_clocks(bench: Bench) -> tuple[Any, Any, Any]:
+def make_clocks(bench: DeviceBench) -> tuple[Any, Any, Any]:
     """Make three events that know when they were recorded, or say that the device has none."""
     first, middle, last = (make_event(bench, enable_timing=True) for _ in range(3))
     first.record()
@@ -214,7 +214,7 @@ def make_clocks(bench: Bench) -> tuple[Any, Any, Any]:
     return first, middle, last
 
 
-def check_time(bench: Bench) -> Outcome:
+def check_time(bench: DeviceBench) -> BenchOutcome:
     torch = bench.torch
     if bench.name == "cpu":
         raise Absent("the CPU has no events")
@@ -253,7 +253,7 @@ def save_and_load(torch: Any, value: Any, **how: Any) -> Any:
 
 
 @by_cases
-def check_saving(bench: Bench) -> Iterator[Case]:
+def check_saving(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, device = bench.torch, bench.device
     for name in KINDS:
         yield from kind_cases(bench, name, (torch.arange(60) % 7).view(12, 5).to(getattr(torch, name)))
@@ -261,12 +261,12 @@ def check_saving(bench: Bench) -> Iterator[Case]:
     there = x.to(device)
     yield fact("device of what is loaded", lambda: str(save_and_load(torch, there).device), device)
     yield fact("device of what is mapped", lambda: str(save_and_load(torch, x, map_location=device).device), device)
-    yield Case("every second column", lambda: save_and_load(torch, x.to(device)[:, ::2]), lambda: x[:, ::2])
+    yield DeviceCase("every second column", lambda: save_and_load(torch, x.to(device)[:, ::2]), lambda: x[:, ::2])
     yield fact("two views of one memory", lambda: loaded_views_are_one(torch, x.to(device)), right=True)
-    yield Case("a model and its optimiser", lambda: resume(bench, device), lambda: resume(bench, "cpu"), 1e-5)
+    yield DeviceCase("a model and its optimiser", lambda: resume(bench, device), lambda: resume(bench, "cpu"), 1e-5)
 
 
-def kind_cases(bench: Bench, name: str, x: Any) -> Iterator[Case]:
+def kind_cases(bench: DeviceBench, name: str, x: Any) -> Iterator[DeviceCase]:
     torch, device = bench.torch, bench.device
     yield fact(f"{name} to where it was", lambda: save_and_load(torch, x.to(device)), x)
     yield fact(f"{name} to the CPU", lambda: save_and_load(torch, x.to(device), map_location="cpu"), x)
@@ -281,7 +281,7 @@ def loaded_views_are_one(torch: Any, x: Any) -> bool:
     return not bool(second.cpu().any())
 
 
-def resume(bench: Bench, device: str) -> Any:
+def resume(bench: DeviceBench, device: str) -> Any:
     """Train two steps, save all, load it into another model, and train it one step more."""
     torch, nn = bench.torch, bench.torch.nn
     torch.default_generator.manual_seed(3)
@@ -306,7 +306,7 @@ def step(model: Any, optimizer: Any, batch: Any) -> None:
 
 
 @by_cases
-def check_checkpoint(bench: Bench) -> Iterator[Case]:
+def check_checkpoint(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     if not torch.distributed.is_available():
         raise Absent("torch.distributed: this torch was built without it")
@@ -342,7 +342,7 @@ def write_and_read(torch: Any, model: Any, folder: str, place: str) -> dict[str,
 
 
 @by_cases
-def check_loader(bench: Bench) -> Iterator[Case]:
+def check_loader(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, data = bench.torch, bench.torch.utils.data
     images, labels = torch.randn(50, 3, 8, 8), torch.arange(50)
     dataset = data.TensorDataset(images, labels)
@@ -366,12 +366,12 @@ def check_loader(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("memory.counters", "counters of memory", check_counters, "smoke"),
-    Check("memory.info", "free and total memory", check_info, "smoke"),
-    Check("memory.pinned", "pinned memory", check_pinned, "smoke"),
-    Check("streams.order", "streams and events", check_order, "smoke"),
-    Check("streams.time", "time between events", check_time, "smoke"),
-    Check("storage.save", "save and load", check_saving, "smoke"),
-    Check("storage.checkpoint", "distributed checkpoint", check_checkpoint, "smoke"),
-    Check("storage.loader", "DataLoader", check_loader, "smoke"),
+    BenchCheck("memory.counters", "counters of memory", check_counters, "smoke"),
+    BenchCheck("memory.info", "free and total memory", check_info, "smoke"),
+    BenchCheck("memory.pinned", "pinned memory", check_pinned, "smoke"),
+    BenchCheck("streams.order", "streams and events", check_order, "smoke"),
+    BenchCheck("streams.time", "time between events", check_time, "smoke"),
+    BenchCheck("storage.save", "save and load", check_saving, "smoke"),
+    BenchCheck("storage.checkpoint", "distributed checkpoint", check_checkpoint, "smoke"),
+    BenchCheck("storage.loader", "DataLoader", check_loader, "smoke"),
 )

@@ -16,7 +16,15 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.output import count
-from helperlib.verify.bench import Absent, Bench, Check, Difference, Outcome, compare, run_measured
+from helperlib.verify.bench import (
+    Absent,
+    BenchCheck,
+    BenchOutcome,
+    DeviceBench,
+    NumericDifference,
+    compare,
+    run_measured,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,14 +46,14 @@ def watch_dtypes(torch: Any, model: Any) -> Counter[str]:
     return kinds
 
 
-def refuse_dtype(bench: Bench, dtype: str) -> None:
+def refuse_dtype(bench: DeviceBench, dtype: str) -> None:
     """Raise NotImplementedError where the device itself says that its autocast does not have the dtype."""
     tell = getattr(bench.module, "get_amp_supported_dtype", None)
     if tell and getattr(bench.torch, dtype) not in tell():
         raise NotImplementedError(f"autocast to {dtype}: torch.{bench.name} does not list it")
 
 
-def judge_dtypes(kinds: Counter[str], dtype: str) -> Outcome | None:
+def judge_dtypes(kinds: Counter[str], dtype: str) -> BenchOutcome | None:
     """Give the failure where layers came out in another dtype than autocast's, None where all did in that."""
     others = {kind: number for kind, number in kinds.items() if kind != dtype}
     if kinds and not others:
@@ -53,7 +61,7 @@ def judge_dtypes(kinds: Counter[str], dtype: str) -> Outcome | None:
     shown = ", ".join(f"{number} in {kind}" for kind, number in sorted(others.items())) or "none ran"
     effect = "autocast misses some" if kinds[dtype] else "autocast has no effect"
     seen = f"of {kinds.total()} results of convolutions and linear layers {shown}: {effect}"
-    return Outcome("fail", seen, dtype)
+    return BenchOutcome("fail", seen, dtype)
 
 
 # torch.compile, observed: whether compiled code ran, or only what it was compiled from.
@@ -93,7 +101,7 @@ class Compiled:
         return f"{self.backend}: {count(self.graphs, 'graph')}{kernels}, {count(self.breaks, 'graph break')}"
 
 
-def choose_backend(bench: Bench) -> str:
+def choose_backend(bench: DeviceBench) -> str:
     """Give the device's back end. Raises NotImplementedError where it names none and inductor does not know it."""
     if bench.compile_backend:
         return bench.compile_backend
@@ -129,7 +137,7 @@ def count_breaks(torch: Any) -> int:
     return sum(torch._dynamo.utils.counters["graph_break"].values())  # noqa: SLF001, no public way
 
 
-def compile_counted(bench: Bench, model: Any, compiled: Compiled) -> Callable[..., Any]:
+def compile_counted(bench: DeviceBench, model: Any, compiled: Compiled) -> Callable[..., Any]:
     """Give the model compiled by a back end that counts what it compiles and every run of that."""
     torch = bench.torch
     backend = torch._dynamo.lookup_backend(compiled.backend)  # noqa: SLF001, as above
@@ -168,7 +176,7 @@ def fresh_cache() -> Iterator[None]:
 
 
 @contextmanager
-def run_compiled(bench: Bench, model: Any) -> Iterator[tuple[Callable[..., Any], Compiled]]:
+def run_compiled(bench: DeviceBench, model: Any) -> Iterator[tuple[Callable[..., Any], Compiled]]:
     """Give a model that compiles at its first call, and its counts, which are complete at the end.
 
     Errors of the compiler come through; one that is not installed is Absent.
@@ -210,7 +218,7 @@ SIZE = 224
 """Pixels a side, as in the guide."""
 
 
-class Case(NamedTuple):
+class ModelCase(NamedTuple):
     """A model in eval mode, a batch for it, and the logits that float64 gives."""
 
     model: Any
@@ -219,7 +227,7 @@ class Case(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def make_case(torch: Any) -> Case:
+def make_case(torch: Any) -> ModelCase:
     """Make one case for all checks of a process: building it takes longer than running it."""
     from helperlib.checks.resnet import make_resnet50, settle  # noqa: PLC0415, it imports torch, which is the first check
 
@@ -227,10 +235,10 @@ def make_case(torch: Any) -> Case:
     with torch.no_grad():
         model = settle(make_resnet50(), torch.rand(4, 3, 64, 64))
         batch = torch.rand(1, 3, SIZE, SIZE)
-        return Case(model, batch, copy.deepcopy(model).double()(batch.double()))
+        return ModelCase(model, batch, copy.deepcopy(model).double()(batch.double()))
 
 
-def move_case(bench: Bench) -> tuple[Any, Any]:
+def move_case(bench: DeviceBench) -> tuple[Any, Any]:
     """Give model and batch on the device. TF32 is no fault, but its three digits are not what is asked for here."""
     if hasattr(bench.torch.backends, "cudnn"):
         bench.torch.backends.cudnn.allow_tf32 = False
@@ -238,28 +246,28 @@ def move_case(bench: Bench) -> tuple[Any, Any]:
     return copy.deepcopy(case.model).to(bench.device), case.batch.to(bench.device)
 
 
-def judge_logits(found: list[Difference], cosine: float) -> Outcome:
+def judge_logits(found: list[NumericDifference], cosine: float) -> BenchOutcome:
     """Say whether every run gave the right logits; what is not a number is worse than any difference."""
     worst = max(found, key=lambda one: math.inf if math.isnan(one.relative) else one.relative)
     good = worst.relative <= worst.limit and worst.cosine >= cosine  # False also for nan
     seen = f"relative difference {worst.relative:.1e}, cosine {worst.cosine:.5f}{'' if good else f' in {worst.case}'}"
-    return Outcome("ok" if good else "fail", seen, f"relative {worst.limit:g}, cosine {cosine:g}")
+    return BenchOutcome("ok" if good else "fail", seen, f"relative {worst.limit:g}, cosine {cosine:g}")
 
 
-def infer(bench: Bench, run: Callable[[Any], Any], batch: Any, dtype: str, times: int = 2) -> Outcome:
+def infer(bench: DeviceBench, run: Callable[[Any], Any], batch: Any, dtype: str, times: int = 2) -> BenchOutcome:
     """Run a model on the device, more than once: the first run may take another way than all others."""
     with bench.torch.no_grad():
         results, cost = run_measured(bench, partial(run, batch), times)
     (limit, cosine), right = LIMITS[dtype], make_case(bench.torch).right
     outcome = judge_logits([compare(f"run {at}", one, right, limit) for at, one in enumerate(results, 1)], cosine)
-    return Outcome(outcome.level, f"{outcome.seen}; {cost}; {NOTE}", outcome.limit)
+    return BenchOutcome(outcome.level, f"{outcome.seen}; {cost}; {NOTE}", outcome.limit)
 
 
-def check_inference(bench: Bench) -> Outcome:
+def check_inference(bench: DeviceBench) -> BenchOutcome:
     return infer(bench, *move_case(bench), "float32")
 
 
-def check_amp(bench: Bench, dtype: str) -> Outcome:
+def check_amp(bench: DeviceBench, dtype: str) -> BenchOutcome:
     refuse_dtype(bench, dtype)
     torch = bench.torch
     model, batch = move_case(bench)
@@ -273,19 +281,19 @@ def check_amp(bench: Bench, dtype: str) -> Outcome:
     return judge_dtypes(kinds, dtype) or outcome
 
 
-def check_inference_compiled(bench: Bench) -> Outcome:
+def check_inference_compiled(bench: DeviceBench) -> BenchOutcome:
     model, batch = move_case(bench)
     with run_compiled(bench, model) as (run, compiled):
         outcome = infer(bench, run, batch, "float32", times=3)
     trouble = compiled.find_trouble()
     if trouble:
-        return Outcome("fail", f"{trouble} ({compiled})", "compiled code in every call", own_fault=True)
-    return Outcome(outcome.level, f"{outcome.seen}; {compiled}", outcome.limit)
+        return BenchOutcome("fail", f"{trouble} ({compiled})", "compiled code in every call", own_fault=True)
+    return BenchOutcome(outcome.level, f"{outcome.seen}; {compiled}", outcome.limit)
 
 
 CHECKS = (
-    Check("models.infer_fp32", "ResNet-50 inference fp32", check_inference, "smoke"),
-    Check("models.infer_amp_bf16", "ResNet-50 inference AMP bf16", partial(check_amp, dtype="bfloat16"), "smoke"),
-    Check("models.infer_amp_fp16", "ResNet-50 inference AMP fp16", partial(check_amp, dtype="float16"), "smoke"),
-    Check("models.infer_compiled", "ResNet-50 torch.compile", check_inference_compiled, "smoke"),
+    BenchCheck("models.infer_fp32", "ResNet-50 inference fp32", check_inference, "smoke"),
+    BenchCheck("models.infer_amp_bf16", "ResNet-50 inference AMP bf16", partial(check_amp, dtype="bfloat16"), "smoke"),
+    BenchCheck("models.infer_amp_fp16", "ResNet-50 inference AMP fp16", partial(check_amp, dtype="float16"), "smoke"),
+    BenchCheck("models.infer_compiled", "ResNet-50 torch.compile", check_inference_compiled, "smoke"),
 )

@@ -10,9 +10,9 @@ from helperlib.verify.bench import (
     DEEP_LIMIT,
     LIMITS,
     Absent,
-    Bench,
-    Case,
-    Check,
+    BenchCheck,
+    DeviceBench,
+    DeviceCase,
     by_cases,
     fact,
     in_each_precision,
@@ -69,7 +69,7 @@ SPECIALS = (math.inf, -math.inf, 0.0, -0.0, math.nan, 3e38, 0.5, 1.5, 2.5, -0.5,
 
 
 @by_cases
-def check_elementwise(bench: Bench) -> Iterator[Case]:
+def check_elementwise(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     yield from in_each_precision(bench, ELEMENTWISE, torch.randn(37, 54), torch.rand(37, 54) + 0.1)
     yield from same(bench, SPECIAL, torch.tensor(SPECIALS), note="with nan and infinity")
@@ -109,7 +109,7 @@ EXTREMES: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_reductions(bench: Bench) -> Iterator[Case]:
+def check_reductions(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     x = torch.rand(32, 1001) + torch.arange(32.0)[:, None] / 64
     numbers = torch.stack([torch.randperm(1001) * 2 for _ in range(32)])
@@ -142,7 +142,7 @@ SORTING: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_sorting(bench: Bench) -> Iterator[Case]:
+def check_sorting(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     # Longer than one group of threads sorts alone, and no two alike: which of them comes first nobody promises.
     numbers = torch.randperm(8 * 5003).view(8, 5003)
@@ -166,7 +166,7 @@ DOUBLE_LIMIT = 1e-13
 
 
 @by_cases
-def check_float64(bench: Bench) -> Iterator[Case]:
+def check_float64(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     properties = getattr(bench.module, "get_device_properties", lambda _: None)(0)
     if not getattr(properties, "has_fp64", True):
@@ -251,7 +251,7 @@ def gradient(x: Any, function: Callable[[Any], Any]) -> Any:
 
 
 @by_cases
-def check_indexing(bench: Bench) -> Iterator[Case]:
+def check_indexing(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     x, index = torch.randn(120, 12), torch.randint(0, 30, (120,))
     yield from same(bench, READING, x[:30].clone(), index[:20])
@@ -261,7 +261,7 @@ def check_indexing(bench: Bench) -> Iterator[Case]:
 
 
 @by_cases
-def check_writing(bench: Bench) -> Iterator[Case]:
+def check_writing(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     x, index = torch.randn(120, 12), torch.randint(0, 30, (120,))
     yield from same(bench, WRITING, x[:30].clone(), index[:20])
@@ -296,12 +296,12 @@ def make_mask(torch: Any, kind: str, queries: int, keys: int) -> Any:
 
 
 @by_cases
-def check_attention(bench: Bench) -> Iterator[Case]:
+def check_attention(bench: DeviceBench) -> Iterator[DeviceCase]:
     yield from shape_cases(bench)
     yield from layout_cases(bench)
 
 
-def shape_cases(bench: Bench) -> Iterator[Case]:
+def shape_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     for batch, heads, queries, keys, size in SHAPES:
         tensors = [torch.randn(batch, heads, length, size) for length in (queries, keys, keys)]
@@ -313,7 +313,9 @@ def shape_cases(bench: Bench) -> Iterator[Case]:
                 yield attention_case(bench, case, rounded, mask, limit * 2, causal=kind == "causal")
 
 
-def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit: float, *, causal: bool) -> Case:
+def attention_case(
+    bench: DeviceBench, name: str, tensors: list[Any], mask: Any, limit: float, *, causal: bool
+) -> DeviceCase:
     torch = bench.torch
 
     def ours() -> Any:
@@ -330,10 +332,10 @@ def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit
         query, key, value = (one.double() for one in tensors)
         return attend(query, key, value, mask)
 
-    return Case(name, ours, right, limit)
+    return DeviceCase(name, ours, right, limit)
 
 
-def layout_cases(bench: Bench) -> Iterator[Case]:
+def layout_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Give what models do with it: heads that are a transposed view, gradients, attention as a layer."""
     torch, sdpa = bench.torch, bench.torch.nn.functional.scaled_dot_product_attention
     x = torch.randn(2, 24, 3, 4, 16)
@@ -348,7 +350,7 @@ def layout_cases(bench: Bench) -> Iterator[Case]:
     yield from same(bench, functions, x, limit=DEEP_LIMIT)
     layer = torch.nn.MultiheadAttention(32, 4, batch_first=True).eval()
     wide, rows = copy.deepcopy(layer).double(), torch.randn(2, 9, 32)
-    yield Case(
+    yield DeviceCase(
         "MultiheadAttention",
         lambda: copy.deepcopy(layer).to(bench.device)(*[rows.to(bench.device)] * 3)[0],
         lambda: wide(*[rows.double()] * 3)[0],
@@ -383,7 +385,7 @@ def quantise(torch: Any, x: Any) -> tuple[Any, Any]:
 
 
 @by_cases
-def check_quantised(bench: Bench) -> Iterator[Case]:
+def check_quantised(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     if not hasattr(torch, "_int_mm"):
         raise Absent("torch._int_mm, since 2.2")
@@ -399,7 +401,7 @@ def check_quantised(bench: Bench) -> Iterator[Case]:
         return torch._int_mm(rows.to(bench.device), columns.to(bench.device).t())  # noqa: SLF001, as above
 
     yield fact("product of int8", multiply, (rows.long() @ columns.long().t()).int())
-    yield Case("linear in 8 bits", linear, lambda: x.double() @ weight.double().t(), 0.02)
+    yield DeviceCase("linear in 8 bits", linear, lambda: x.double() @ weight.double().t(), 0.02)
     functions: dict[str, Callable[..., Any]] = {
         "fake quantised": lambda torch, x, _: torch.fake_quantize_per_tensor_affine(x, 0.05, 3, -128, 127),
         "fake quantised by row": lambda torch, x, scale: torch.fake_quantize_per_channel_affine(
@@ -410,12 +412,12 @@ def check_quantised(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("kernels.reductions", "reductions", check_reductions),
-    Check("kernels.elementwise", "elementwise operators", check_elementwise, "smoke"),
-    Check("kernels.sorting", "sorting and searching", check_sorting, "smoke"),
-    Check("kernels.float64", "float64", check_float64, "smoke"),
-    Check("kernels.indexing", "reading by index", check_indexing, "smoke"),
-    Check("kernels.scatter", "writing by index", check_writing, "smoke"),
-    Check("kernels.attention", "attention", check_attention, "smoke"),
-    Check("kernels.quantised", "linear layers in 8 bits", check_quantised, "smoke"),
+    BenchCheck("kernels.reductions", "reductions", check_reductions),
+    BenchCheck("kernels.elementwise", "elementwise operators", check_elementwise, "smoke"),
+    BenchCheck("kernels.sorting", "sorting and searching", check_sorting, "smoke"),
+    BenchCheck("kernels.float64", "float64", check_float64, "smoke"),
+    BenchCheck("kernels.indexing", "reading by index", check_indexing, "smoke"),
+    BenchCheck("kernels.scatter", "writing by index", check_writing, "smoke"),
+    BenchCheck("kernels.attention", "attention", check_attention, "smoke"),
+    BenchCheck("kernels.quantised", "linear layers in 8 bits", check_quantised, "smoke"),
 )

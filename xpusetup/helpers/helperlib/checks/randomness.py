@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import Bench, Case, Check, by_cases, fact
+from helperlib.verify.bench import BenchCheck, DeviceBench, DeviceCase, by_cases, fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ DRAWS: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_seed(bench: Bench) -> Iterator[Case]:
+def check_seed(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
 
     def draw(make: Callable[..., Any], *, again: bool = False, seed: int = 7) -> Any:
@@ -50,7 +50,7 @@ def check_seed(bench: Bench) -> Iterator[Case]:
         yield fact(f"{name}, a generator of its own", partial(draw_by_generator, bench, DRAWS[name]), right=True)
 
 
-def draw_by_generator(bench: Bench, make: Callable[..., Any]) -> bool:
+def draw_by_generator(bench: DeviceBench, make: Callable[..., Any]) -> bool:
     torch = bench.torch
     generator = torch.Generator(device=bench.device).manual_seed(11)
     before = make(torch, device=bench.device, generator=generator).cpu()
@@ -60,7 +60,7 @@ def draw_by_generator(bench: Bench, make: Callable[..., Any]) -> bool:
 
 
 @by_cases
-def check_state(bench: Bench) -> Iterator[Case]:
+def check_state(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     module = torch if bench.name == "cpu" else bench.module
     if not hasattr(module, "get_rng_state") or not hasattr(module, "set_rng_state"):
@@ -92,13 +92,13 @@ def check_state(bench: Bench) -> Iterator[Case]:
 
 
 @by_cases
-def check_distributions(bench: Bench) -> Iterator[Case]:
+def check_distributions(bench: DeviceBench) -> Iterator[DeviceCase]:
     bench.torch.manual_seed(20)
     yield from moment_cases(bench)
     yield from range_cases(bench)
 
 
-def moment_cases(bench: Bench) -> Iterator[Case]:
+def moment_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Compare means of many draws with what theory says, in its own standard errors."""
     torch, to = bench.torch, {"device": bench.device}
     many = torch.empty(COUNT, **to)
@@ -133,7 +133,7 @@ def moment_cases(bench: Bench) -> Iterator[Case]:
         yield fact(name, partial(judge, *expected), "as expected")
 
 
-def range_cases(bench: Bench) -> Iterator[Case]:
+def range_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, to = bench.torch, {"device": bench.device}
 
     def rand_inside(dtype: Any) -> bool:
@@ -148,7 +148,7 @@ def range_cases(bench: Bench) -> Iterator[Case]:
     yield fact(
         "randint beyond 32 bits", lambda: int(torch.randint(0, 1 << 50, (COUNT,), **to).max()) > 1 << 40, right=True
     )
-    yield Case(
+    yield DeviceCase(
         "randperm is a permutation", lambda: torch.randperm(30_011, **to).sort().values, lambda: torch.arange(30_011)
     )
     yield fact(
@@ -157,7 +157,7 @@ def range_cases(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("random.seed", "random numbers by seed", check_seed),
-    Check("random.state", "state of random numbers", check_state, "smoke"),
-    Check("random.distributions", "distributions of random numbers", check_distributions, "smoke"),
+    BenchCheck("random.seed", "random numbers by seed", check_seed),
+    BenchCheck("random.state", "state of random numbers", check_state, "smoke"),
+    BenchCheck("random.distributions", "distributions of random numbers", check_distributions, "smoke"),
 )

@@ -17,7 +17,7 @@ BRANCH_WEIGHT = 0.2
 """What a block adds to its input. At 1, fifty random layers amplify rounding errors a hundred times."""
 
 
-class Block(nn.Module):  # type: ignore[misc]
+class ResidualBlock(nn.Module):  # type: ignore[misc]
     """Three convolutions beside a way around them."""
 
     def __init__(self, inputs: int, width: int, stride: int) -> None:
@@ -51,7 +51,7 @@ def make_resnet50(classes: int = 1000) -> Any:
     inputs = WIDTHS[0]
     for stage, (width, count) in enumerate(zip(WIDTHS, BLOCKS, strict=True)):
         for index in range(count):
-            layers.append(Block(inputs, width, stride=2 if stage and not index else 1))
+            layers.append(ResidualBlock(inputs, width, stride=2 if stage and not index else 1))
             inputs = width * EXPANSION
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import DEEP_LIMIT, Bench, Case, Check, by_cases, fact, same
+from helperlib.verify.bench import DEEP_LIMIT, BenchCheck, DeviceBench, DeviceCase, by_cases, fact, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,10 +37,10 @@ RANGES: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_factories(bench: Bench) -> Iterator[Case]:
+def check_factories(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
 
-    def make_case(name: str, make: Callable[..., Any], **options: Any) -> Case:
+    def make_case(name: str, make: Callable[..., Any], **options: Any) -> DeviceCase:
         right = make(torch, **options)
 
         def ours() -> Any:
@@ -93,7 +93,7 @@ def put(target: Any, source: Any) -> Any:
 
 
 @by_cases
-def check_copies(bench: Bench) -> Iterator[Case]:
+def check_copies(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, device = bench.torch, bench.device
     for dtype in DTYPES:
         x = make_values(torch, dtype, 13, 7)
@@ -104,18 +104,20 @@ def check_copies(bench: Bench) -> Iterator[Case]:
         yield copy_case(bench, f"{source} to {other}", lambda _, x, device, to=to: x.to(device, to), x)
         yield copy_case(bench, f"{source} to {other} there", lambda _, x, device, to=to: x.to(device).to(to), x)
     many = torch.randn(1_000_003)
-    yield Case("a million floats", lambda: many.to(device), many.clone)
-    yield Case("a million floats, not blocking", lambda: many.to(device, non_blocking=True), many.clone)
-    yield Case("back, not blocking", lambda: fetch_without_blocking(bench, many.to(device)), many.clone)
+    yield DeviceCase("a million floats", lambda: many.to(device), many.clone)
+    yield DeviceCase("a million floats, not blocking", lambda: many.to(device, non_blocking=True), many.clone)
+    yield DeviceCase("back, not blocking", lambda: fetch_without_blocking(bench, many.to(device)), many.clone)
     images = torch.randn(2, 3, 5, 4).contiguous(memory_format=torch.channels_last)
     yield fact("strides of channels_last stay", lambda: images.to(device).stride(), images.stride())
 
 
-def copy_case(bench: Bench, name: str, run: Callable[..., Any], x: Any) -> Case:
-    return Case(name, lambda: run(bench.torch, x.clone(), bench.device), lambda: run(bench.torch, x.clone(), "cpu"))
+def copy_case(bench: DeviceBench, name: str, run: Callable[..., Any], x: Any) -> DeviceCase:
+    return DeviceCase(
+        name, lambda: run(bench.torch, x.clone(), bench.device), lambda: run(bench.torch, x.clone(), "cpu")
+    )
 
 
-def fetch_without_blocking(bench: Bench, tensor: Any) -> Any:
+def fetch_without_blocking(bench: DeviceBench, tensor: Any) -> Any:
     host = tensor.to("cpu", non_blocking=True)
     bench.synchronize()
     return host
@@ -153,7 +155,7 @@ def set_at(x: Any, where: Any, value: Any) -> Any:
 
 
 @by_cases
-def check_in_place(bench: Bench) -> Iterator[Case]:
+def check_in_place(bench: DeviceBench) -> Iterator[DeviceCase]:
     return same(bench, IN_PLACE, bench.torch.randn(8, 8), bench.torch.randn(8, 8))
 
 
@@ -199,7 +201,7 @@ def write_through(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @by_cases
-def check_views(bench: Bench) -> Iterator[Case]:
+def check_views(bench: DeviceBench) -> Iterator[DeviceCase]:
     functions = {name: write_through(view) for name, view in VIEWS.items()}
     return same(bench, functions, bench.torch.arange(24.0).reshape(4, 6))
 
@@ -243,7 +245,7 @@ EDGES: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_edges(bench: Bench) -> Iterator[Case]:
+def check_edges(bench: DeviceBench) -> Iterator[DeviceCase]:
     return same(bench, EDGES, bench.torch.randint(-8, 8, (5, 5)).float())
 
 
@@ -277,7 +279,7 @@ INTEGERS: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_integers(bench: Bench) -> Iterator[Case]:
+def check_integers(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     large = torch.randint(-64, 64, (97,)) + 2**53 + 1  # what passes through float64 loses its last bits
     return same(bench, INTEGERS, large, torch.randint(-99, 99, (97,)), torch.rand(97) > 0.4)
@@ -315,7 +317,7 @@ CONJUGATES: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_complex(bench: Bench) -> Iterator[Case]:
+def check_complex(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch = bench.torch
     z, w = (torch.complex(*torch.randn(2, 6, 6).unbind()) for _ in range(2))
     yield from same(bench, COMPLEX, z, w, limit=DEEP_LIMIT)
@@ -323,11 +325,11 @@ def check_complex(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("tensors.factories", "tensors made on the device", check_factories),
-    Check("tensors.copies", "copies there and back", check_copies),
-    Check("tensors.in_place", "operators in place", check_in_place, "smoke"),
-    Check("tensors.views", "views share memory", check_views),
-    Check("tensors.edges", "empty tensors, scalars, broadcasting", check_edges, "smoke"),
-    Check("tensors.integers", "integers and truth values", check_integers, "smoke"),
-    Check("tensors.complex", "complex numbers", check_complex, "smoke"),
+    BenchCheck("tensors.factories", "tensors made on the device", check_factories),
+    BenchCheck("tensors.copies", "copies there and back", check_copies),
+    BenchCheck("tensors.in_place", "operators in place", check_in_place, "smoke"),
+    BenchCheck("tensors.views", "views share memory", check_views),
+    BenchCheck("tensors.edges", "empty tensors, scalars, broadcasting", check_edges, "smoke"),
+    BenchCheck("tensors.integers", "integers and truth values", check_integers, "smoke"),
+    BenchCheck("tensors.complex", "complex numbers", check_complex, "smoke"),
 )

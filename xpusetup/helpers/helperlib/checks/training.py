@@ -8,7 +8,7 @@ import importlib.util
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import AMP_LIMIT, DEEP_LIMIT, Absent, Bench, Case, Check, by_cases, fact
+from helperlib.verify.bench import AMP_LIMIT, DEEP_LIMIT, Absent, BenchCheck, DeviceBench, DeviceCase, by_cases, fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ def train(torch: Any, model: Any, batch: Any, name: str, **options: Any) -> tupl
 
 
 @by_cases
-def check_optimizers(bench: Bench) -> Iterator[Case]:
+def check_optimizers(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, nn = bench.torch, bench.torch.nn
     model, batch = nn.Sequential(nn.Linear(9, 17), nn.Tanh(), nn.Linear(17, 5)), torch.randn(32, 9)
 
@@ -59,11 +59,11 @@ def check_optimizers(bench: Bench) -> Iterator[Case]:
 
     for name in OPTIMIZERS:
         for form in ("plain", "foreach", *(("fused",) if name in FUSED else ())):
-            yield Case(f"{name} {form}", partial(ours, name, form), partial(right, name), DEEP_LIMIT)
+            yield DeviceCase(f"{name} {form}", partial(ours, name, form), partial(right, name), DEEP_LIMIT)
 
 
 @by_cases
-def check_checkpointing(bench: Bench) -> Iterator[Case]:
+def check_checkpointing(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Compute a part of the model again in the backward pass: other random numbers then give wrong gradients."""
     torch, nn = bench.torch, bench.torch.nn
     model = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Dropout(0.3), nn.Linear(64, 32)).to(bench.device)
@@ -84,7 +84,7 @@ def check_checkpointing(bench: Bench) -> Iterator[Case]:
 
     for kind in ("none", "autocast"):
         for reentrant in (False, True):
-            yield Case(
+            yield DeviceCase(
                 f"{'reentrant' if reentrant else 'not reentrant'}, dropout{', autocast' if kind == 'autocast' else ''}",
                 partial(gradients, partial(again, reentrant=reentrant), kind=kind),
                 partial(gradients, model, kind=kind),
@@ -93,7 +93,7 @@ def check_checkpointing(bench: Bench) -> Iterator[Case]:
 
 
 @by_cases
-def check_placement(bench: Bench) -> Iterator[Case]:
+def check_placement(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Place a model as `device_map="auto"` does, by the memory that accelerate finds."""
     if importlib.util.find_spec("accelerate") is None:
         raise Absent("accelerate is not installed here")
@@ -112,7 +112,7 @@ def check_placement(bench: Bench) -> Iterator[Case]:
     yield fact("where its parameters are", lambda: kinds, [bench.name])
     # Accelerate moves inputs where it spread a model over several places, and leaves them where one was enough.
     sent = batch.to(next(placed.parameters()).device)
-    yield Case("what it computes", lambda: placed(sent), lambda: right(batch.double()), DEEP_LIMIT)
+    yield DeviceCase("what it computes", lambda: placed(sent), lambda: right(batch.double()), DEEP_LIMIT)
 
 
 # Which operators autocast lowers and which it keeps, where it begins and ends, and the numbers that come out.
@@ -141,12 +141,12 @@ KEPT_BY_DEVICES: dict[str, Callable[..., Any]] = {
 
 
 @by_cases
-def check_lists(bench: Bench) -> Iterator[Case]:
+def check_lists(bench: DeviceBench) -> Iterator[DeviceCase]:
     yield from dtype_cases(bench)
     yield from scope_cases(bench)
 
 
-def dtype_cases(bench: Bench) -> Iterator[Case]:
+def dtype_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     torch, x = bench.torch, bench.torch.randn(16, 16)
     kept = {**KEPT, **({} if bench.name == "cpu" else KEPT_BY_DEVICES)}
 
@@ -164,10 +164,10 @@ def dtype_cases(bench: Bench) -> Iterator[Case]:
             yield fact(f"{name} of {low}", partial(dtype_of, run, low, low), torch.float32)
     for name, run in LOWERED.items():
         ours = partial(lowered, run, torch.float32, torch.bfloat16)
-        yield Case(f"numbers of {name}", ours, partial(run, torch, x.double()), AMP_LIMIT)
+        yield DeviceCase(f"numbers of {name}", ours, partial(run, torch, x.double()), AMP_LIMIT)
 
 
-def scope_cases(bench: Bench) -> Iterator[Case]:
+def scope_cases(bench: DeviceBench) -> Iterator[DeviceCase]:
     """Give where autocast begins and ends, and that gradients keep the dtype of their parameters."""
     torch = bench.torch
     x = torch.randn(16, 16).to(bench.device)
@@ -193,8 +193,8 @@ def scope_cases(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("training.optimisers", "optimisers, foreach and fused", check_optimizers, "smoke"),
-    Check("training.checkpointing", "gradient checkpointing", check_checkpointing, "smoke"),
-    Check("training.placement", "accelerate's device_map", check_placement, "smoke"),
-    Check("amp.lists", "what autocast lowers and keeps", check_lists, "smoke"),
+    BenchCheck("training.optimisers", "optimisers, foreach and fused", check_optimizers, "smoke"),
+    BenchCheck("training.checkpointing", "gradient checkpointing", check_checkpointing, "smoke"),
+    BenchCheck("training.placement", "accelerate's device_map", check_placement, "smoke"),
+    BenchCheck("amp.lists", "what autocast lowers and keeps", check_lists, "smoke"),
 )

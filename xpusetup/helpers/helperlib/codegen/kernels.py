@@ -16,7 +16,7 @@ HALF = "*half"
 TILE = {"rows": 64, "columns": 64, "depth": 32}
 
 
-class Kernel(NamedTuple):
+class TritonKernel(NamedTuple):
     """A kernel, the types of what it is called with, its constants and what Triton is told besides.
 
     `aligned`: its arguments are multiples of 16, as those of whole tensors are.
@@ -71,7 +71,7 @@ VECTORS = {"x": "*fp32", "y": "*fp32", "out": "*fp32", "n": "i32", "size": "cons
 ROWS = {"x": "*fp32", "out": "*fp32", "n": "i32", "size": "constexpr"}
 MATRICES = {"a": HALF, "b": HALF, "c": "*fp32", "n": "i32", "k": "i32", **dict.fromkeys(TILE, "constexpr")}
 KERNELS = {
-    "add": Kernel(triton.jit(add), VECTORS, BLOCK, {}),
-    "softmax": Kernel(triton.jit(softmax), ROWS, BLOCK, {}),
-    "matmul": Kernel(triton.jit(matmul), MATRICES, TILE, {"num_warps": 8}, aligned=True),
+    "add": TritonKernel(triton.jit(add), VECTORS, BLOCK, {}),
+    "softmax": TritonKernel(triton.jit(softmax), ROWS, BLOCK, {}),
+    "matmul": TritonKernel(triton.jit(matmul), MATRICES, TILE, {"num_warps": 8}, aligned=True),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from helperlib.elf.file import Symbols
-    from helperlib.elf.loader import Library, Loaded, Process
+    from helperlib.elf.loader import Loaded, LoaderFile, Process
 
 
 STEM = re.compile(r"^(lib[\w+-]+?)\.so(?:\.|$)")
@@ -37,7 +37,7 @@ KEPT = 12
 
 
 @dataclass(frozen=True)
-class Conflict:
+class FileConflict:
     """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered, files or gone.
 
     `library` needs `names` and gets `first`, which lacks them; `has` is a file that has them. Empty where unknown.
@@ -54,11 +54,11 @@ class Conflict:
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFiles:
     """What the rules ask of files: their symbols, and other files of a SONAME."""
 
-    symbols: Callable[[Library], Symbols]
-    others: Callable[[str], Sequence[Library]]
+    symbols: Callable[[LoaderFile], Symbols]
+    others: Callable[[str], Sequence[LoaderFile]]
 
 
 def stem_of(name: str) -> str:
@@ -67,17 +67,17 @@ def stem_of(name: str) -> str:
     return found[1] if found else ""
 
 
-def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[Conflict]:
+def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[FileConflict]:
     """Hold the version nodes that libraries ask for against those of the files that stand for these names."""
     for one in new:
         for asked in one.library.asks:
             first = process.named(asked.file)
             if first is None or asked.weak or not first.library.has or asked.version in first.library.has:
                 continue
-            yield Conflict("version", "fail", one.library.path, (asked.version,), 1, first.library.path)
+            yield FileConflict("version", "fail", one.library.path, (asked.version,), 1, first.library.path)
 
 
-def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: Known) -> Iterator[Conflict]:
+def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: KnownFiles) -> Iterator[FileConflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = list(dict.fromkeys((*process.shared, *scope)))
     asked = [symbol for symbol in known.symbols(one.library).asked if not symbol.weak]
@@ -95,10 +95,10 @@ def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known:
         if place is not None:
             found.setdefault(place, []).append(symbol.name)
     for (kind, first, has), names in found.items():
-        yield Conflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
+        yield FileConflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
 
 
-def _hidden_by(where: Iterable[Loaded], known: Known) -> Iterator[tuple[Library, Library]]:
+def _hidden_by(where: Iterable[Loaded], known: KnownFiles) -> Iterator[tuple[LoaderFile, LoaderFile]]:
     """Give libraries with the others of their SONAME, which they hide."""
     for first in where:
         for other in known.others(first.library.soname):
@@ -106,7 +106,7 @@ def _hidden_by(where: Iterable[Loaded], known: Known) -> Iterator[tuple[Library,
                 yield first.library, other
 
 
-def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:
+def _by_version(process: Process, name: str, version: str, file: str, known: KnownFiles) -> tuple[str, str, str] | None:
     """Name the file that the version is of; where it lacks the whole node, that is told already."""
     first = process.named(file)
     if first is None or (first.library.has and version not in first.library.has):
@@ -116,7 +116,7 @@ def _by_version(process: Process, name: str, version: str, file: str, known: Kno
 
 
 def _by_name(
-    name: str, one: Loaded, hidden: Iterable[tuple[Library, Library]], torch: Sequence[Loaded], known: Known
+    name: str, one: Loaded, hidden: Iterable[tuple[LoaderFile, LoaderFile]], torch: Sequence[Loaded], known: KnownFiles
 ) -> tuple[str, str, str] | None:
     """Find whose symbol it would be: that of a file that another one of its name hides, or torch's."""
     for first, other in hidden:
@@ -150,7 +150,7 @@ def path_of(name: str) -> str:
     return name[:place]
 
 
-def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
+def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[FileConflict]:
     """Look for two majors of a library in one process, of which there may be only one."""
     for one in new:
         name = one.library.soname
@@ -160,10 +160,10 @@ def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         same = (each for each in process.order if stem_of(each.library.soname) == stem)
         if (other := next((each for each in same if each.library.soname != name), None)) is not None:
             needer = one.loader.library.path if one.loader else one.library.path
-            yield Conflict("majors", "fail", needer, (name,), 1, other.library.path, one.library.path)
+            yield FileConflict("majors", "fail", needer, (name,), 1, other.library.path, one.library.path)
 
 
-def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:
+def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: KnownFiles) -> Iterator[FileConflict]:
     """Tell of libraries that are found nowhere, where another major of them is there or torch itself needs them.
 
     Without a torch what is linked to it is a plug-in of a package that does without, as open3d is.
@@ -176,16 +176,16 @@ def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known
         rivals = [each.library for each in process.order if stem and stem_of(each.library.soname) == stem]
         rivals = rivals or [each for each in known.others(stem) if each.identity != one.library.identity]
         if rivals:
-            yield Conflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
+            yield FileConflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
         elif (
             name not in OF_DRIVER
             and not SWITCHED.match(name)
             and (TORCH.match(basename(one.library.path)) or stem in ONCE)
         ):
-            yield Conflict("missing", "fail", one.library.path, (name,), 1)
+            yield FileConflict("missing", "fail", one.library.path, (name,), 1)
 
 
-def judge_hidden(own: Iterable[Library], path: Sequence[Library], known: Known) -> Iterator[Conflict]:
+def judge_hidden(own: Iterable[LoaderFile], path: Sequence[LoaderFile], known: KnownFiles) -> Iterator[FileConflict]:
     """Hold what LD_LIBRARY_PATH offers against what the environment brings itself, for libraries of devices."""
     mine = {each.soname: each for each in own if stem_of(each.soname) in ONCE}
     for offered in path:
@@ -195,6 +195,6 @@ def judge_hidden(own: Iterable[Library], path: Sequence[Library], known: Known) 
             lacks = known.symbols(own_one).names - known.symbols(offered).names
             if lacks and own_one.identity != offered.identity:
                 names = tuple(sorted(lacks)[:KEPT])
-                yield Conflict("hidden", "warn", "", names, len(lacks), offered.path, own_one.path)
+                yield FileConflict("hidden", "warn", "", names, len(lacks), offered.path, own_one.path)
         elif rival := next((each for each in mine.values() if stem_of(each.soname) == stem), None):
-            yield Conflict("offered", "warn", "", (offered.soname,), 1, offered.path, rival.path)
+            yield FileConflict("offered", "warn", "", (offered.soname,), 1, offered.path, rival.path)

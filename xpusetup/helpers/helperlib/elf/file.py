@@ -310,7 +310,7 @@ def read_symbols(elf: Elf) -> Symbols:
 NOTHING = Asked("", "", weak=True)
 
 
-class Index:
+class SymbolIndex:
     """Finds a name among those that a file has, as the loader does: by its hash table, without reading the others."""
 
     def __init__(self, elf: Elf) -> None:

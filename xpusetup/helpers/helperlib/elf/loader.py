@@ -28,7 +28,7 @@ TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)")
 
 
 @dataclass(frozen=True)
-class Library:
+class LoaderFile:
     """A file as the loader knows it. `identity` is the same for two names of one file; `broken`: it is no library.
 
     `other_class`: one of another word size, which the loader passes over.
@@ -53,7 +53,7 @@ class Library:
 class Loaded:
     """A library in a process, the names that stand for it, and who asked for it first."""
 
-    library: Library
+    library: LoaderFile
     loader: Loaded | None
     names: set[str]
 
@@ -62,7 +62,7 @@ class Loaded:
 class Places:
     """Where a process looks: LD_LIBRARY_PATH, the cache {name: paths}, the system's folders; what $LIB stands for."""
 
-    look: Callable[[str], Library | None]
+    look: Callable[[str], LoaderFile | None]
     variable: tuple[str, ...] = ()
     cache: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     system: tuple[str, ...] = ("/lib", "/usr/lib")
@@ -93,7 +93,7 @@ class Process:
         other._files = {one.library.identity: one for one in order}
         return other
 
-    def start(self, program: Library) -> list[Loaded]:
+    def start(self, program: LoaderFile) -> list[Loaded]:
         """Load the program itself."""
         scope = self._load_all(self._add(Loaded(program, None, {program.path})))
         self.shared = list(scope)
@@ -113,7 +113,7 @@ class Process:
         """Give what stands for a name in this process."""
         return self._named.get(name)
 
-    def holds(self, library: Library) -> bool:
+    def holds(self, library: LoaderFile) -> bool:
         """Say whether a file is loaded, by whatever name."""
         return library.identity in self._files
 
@@ -152,7 +152,7 @@ class Process:
         self.call(there, name)
         return there
 
-    def _find(self, name: str, loader: Loaded | None) -> Library | None:
+    def _find(self, name: str, loader: Loaded | None) -> LoaderFile | None:
         """Take the first file that is a library for this machine; one that is no library at all ends the search."""
         machine = self.order[0].library.machine if self.order else 0
         for path in self.candidates(name, loader):
@@ -190,7 +190,7 @@ class Process:
         if loader is not None:
             yield from self._expand(loader.library, loader.library.runpath or ())
 
-    def _expand(self, library: Library, folders: tuple[str, ...]) -> Iterator[str]:
+    def _expand(self, library: LoaderFile, folders: tuple[str, ...]) -> Iterator[str]:
         words = {"ORIGIN": dirname(library.path), "LIB": self.places.lib, "PLATFORM": "x86_64"}
         for folder in folders:
             text = TOKEN.sub(lambda match: words[match[1] or match[2]], folder)
@@ -207,21 +207,21 @@ ANY_LIBC6 = 0xFF
 LIBC6 = 3
 
 
-class Disk:
+class FileReader:
     """Reads each file at most once. Below `sysroot` lie the cache and the folders of the system."""
 
     def __init__(self, sysroot: str = "") -> None:
         self.sysroot = sysroot.rstrip("/")
-        self._libraries: dict[str, Library | None] = {}
+        self._libraries: dict[str, LoaderFile | None] = {}
         self._symbols: dict[str, Symbols] = {}
 
-    def look(self, path: str) -> Library | None:
+    def look(self, path: str) -> LoaderFile | None:
         """Give what is at a path; None where nothing is that can be read."""
         if path not in self._libraries:
             self._libraries[path] = _read_library(path)
         return self._libraries[path]
 
-    def symbols(self, library: Library) -> Symbols:
+    def symbols(self, library: LoaderFile) -> Symbols:
         """Give the symbols of a library; none where they cannot be read."""
         if library.identity not in self._symbols:
             try:
@@ -255,7 +255,7 @@ def open_elf(path: str) -> Elf:
         return Elf(mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ))
 
 
-def _read_library(path: str) -> Library | None:
+def _read_library(path: str) -> LoaderFile | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - same
         identity = f"{status.st_dev}:{status.st_ino}"
@@ -263,13 +263,13 @@ def _read_library(path: str) -> Library | None:
     except OSError:
         return None
     except (NotElfError, struct.error) as error:
-        return Library(path, identity, broken=str(error), other_class=isinstance(error, OtherClassError))
+        return LoaderFile(path, identity, broken=str(error), other_class=isinstance(error, OtherClassError))
 
 
-def make_library(path: str, identity: str, size: int, elf: Elf) -> Library:
+def make_library(path: str, identity: str, size: int, elf: Elf) -> LoaderFile:
     """Give what the loader knows of a file."""
     runpath = split_path(elf.texts(RUNPATH))
-    return Library(
+    return LoaderFile(
         path=path,
         identity=identity,
         machine=elf.machine,

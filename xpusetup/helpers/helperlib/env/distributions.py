@@ -175,7 +175,7 @@ ONEAPI = re.compile(r"/oneapi/(?P<name>[\w-]+)/(?P<version>\d{4}\.\d+(?:\.\d+)?)
 DPKG = "/var/lib/dpkg/info"
 
 
-class Distribution(NamedTuple):
+class InstalledDistribution(NamedTuple):
     """An installed distribution and what its RECORD lists: paths as they stand there, and their hashes."""
 
     name: str
@@ -188,7 +188,7 @@ class Distribution(NamedTuple):
         return f"{self.name} {self.version}"
 
 
-def read_distributions(places: Iterable[str]) -> list[Distribution]:
+def read_distributions(places: Iterable[str]) -> list[InstalledDistribution]:
     """Read the RECORD of all distributions of these site-packages."""
     found = []
     for place in places:
@@ -196,7 +196,7 @@ def read_distributions(places: Iterable[str]) -> list[Distribution]:
             named = LISTED.match(entry)
             if named:
                 files = tuple(_listed(Path(place, entry, "RECORD")))
-                found.append(Distribution(canonical(named["name"]), named["version"], place, files))
+                found.append(InstalledDistribution(canonical(named["name"]), named["version"], place, files))
     return found
 
 
@@ -212,12 +212,12 @@ def _listed(record: Path) -> Iterator[tuple[str, str]]:
             yield path, rest.partition(",")[0]
 
 
-def requires(one: Distribution, name: str) -> bool:
+def requires(one: InstalledDistribution, name: str) -> bool:
     """Say whether the metadata of an installed distribution asks for another one."""
     return any(canonical(re.split(r"[^\w.-]", text)[0]) == name for text in requirements_of(one))
 
 
-def requirements_of(one: Distribution) -> tuple[str, ...]:
+def requirements_of(one: InstalledDistribution) -> tuple[str, ...]:
     """Give the lines of an installed distribution's metadata that name what it requires."""
     ending = f"-{one.version}.dist-info"
     for path in sorted(Path(one.place).glob(f"*{ending}/METADATA")):
@@ -227,7 +227,7 @@ def requirements_of(one: Distribution) -> tuple[str, ...]:
     return ()
 
 
-def libraries_of(distributions: Iterable[Distribution]) -> dict[str, str]:
+def libraries_of(distributions: Iterable[InstalledDistribution]) -> dict[str, str]:
     """Give all libraries that distributions list, by path, and whose each is."""
     return {
         normpath(join(each.place, path)): each.title
@@ -244,9 +244,9 @@ class Overlap(NamedTuple):
     paths: tuple[str, ...]
 
 
-def find_overlaps(distributions: Sequence[Distribution]) -> list[Overlap]:
+def find_overlaps(distributions: Sequence[InstalledDistribution]) -> list[Overlap]:
     """Give the distributions that own the same files; whoever was installed last has won, file by file."""
-    first: dict[tuple[str, str], tuple[Distribution, str]] = {}
+    first: dict[tuple[str, str], tuple[InstalledDistribution, str]] = {}
     found: dict[tuple[str, str], list[str]] = {}
     for each in distributions:
         for path, digest in each.files:
@@ -266,11 +266,11 @@ HELD = re.compile(r"torch|torch-npu|(?:pytorch-)?triton(?:-.+)?|intel-sycl-rt")
 class Gone(NamedTuple):
     """A distribution, and those of its modules and libraries that are not on the disk."""
 
-    owner: Distribution
+    owner: InstalledDistribution
     paths: tuple[str, ...]
 
 
-def find_gone(distributions: Sequence[Distribution]) -> list[Gone]:
+def find_gone(distributions: Sequence[InstalledDistribution]) -> list[Gone]:
     """Hold the lists of torch, Triton, the run time and what they require against the disk.
 
     Whoever removes one of two packages that share a folder takes the other's files with it. Tests and byte code that
@@ -289,10 +289,10 @@ def _is_there(path: str) -> bool:
     return os.path.exists(path) or (path.endswith(".py") and os.path.exists(f"{path}c"))  # noqa: PTH110 - thousands
 
 
-def _required(distributions: Sequence[Distribution]) -> list[Distribution]:
+def _required(distributions: Sequence[InstalledDistribution]) -> list[InstalledDistribution]:
     """Give those that HELD names, and what they require of what is installed, without extras."""
     there = {each.name: each for each in reversed(distributions)}
-    found: dict[str, Distribution] = {}
+    found: dict[str, InstalledDistribution] = {}
     waiting = [name for name in there if HELD.fullmatch(name)]
     while waiting:
         name = waiting.pop()

@@ -33,7 +33,7 @@ SAME = {
 """How uv calls what pip's variables say. It reads none of pip's settings by itself."""
 
 
-class Way(NamedTuple):
+class EnvironmentInstaller(NamedTuple):
     """One installer: its name, and how its commands begin."""
 
     name: str
@@ -49,7 +49,7 @@ def pip() -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", QUIET)
 
 
-def ways() -> Iterator[Way]:
+def ways() -> Iterator[EnvironmentInstaller]:
     """Give the installers that there are, in the order in which they are to be tried.
 
     What its settings lead elsewhere is no way: uv has no option that says to take the environment after all.
@@ -61,8 +61,8 @@ def ways() -> Iterator[Way]:
     if led:
         print(f"note: uv is left out, for what it installs goes elsewhere: {led}", flush=True)
     elif found:
-        yield Way("uv", (found, "pip"), ("--python", sys.executable), ())
-    yield Way("pip", pip(), (), ("--yes",))
+        yield EnvironmentInstaller("uv", (found, "pip"), ("--python", sys.executable), ())
+    yield EnvironmentInstaller("pip", pip(), (), ("--yes",))
 
 
 LED = re.compile(r"(?:(?P<dotted>[\w.]+)\.)?(?:target|prefix)\s*=|(?P<inline>[\w.]+)\s*=\s*\{.*\b(?:target|prefix)\s*=")
@@ -111,7 +111,7 @@ def places_of(index: str) -> list[tuple[str, ...]]:
     return [(), ("--extra-index-url", index)] if index else [()]
 
 
-def environment(way: Way, ours: str = "") -> dict[str, str]:
+def environment(way: EnvironmentInstaller, ours: str = "") -> dict[str, str]:
     """Give the variables of an installer: what constrains it, except our own constraints, which it is to renew."""
     kept = [name for name in os.environ.get("PIP_CONSTRAINT", "").split() if name != ours]
     kept = kept or constraints_in_force(ours)

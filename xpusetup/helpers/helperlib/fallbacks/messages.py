@@ -16,7 +16,7 @@ QUIET = "always:.*The operator .+ backend .*fall(ing)? back"
 """For pytest: each test has to say it anew, and a suite that makes warnings errors ends as on another device."""
 
 
-class Message(NamedTuple):
+class FallbackMessage(NamedTuple):
     """A message: its kind as the data file has it, the operator's whole name ("" where it tells none), the backend."""
 
     kind: str
@@ -32,11 +32,11 @@ def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     return tuple((kind, re.compile(text)) for kind, text in texts)
 
 
-def find_messages(text: str) -> Iterator[Message]:
+def find_messages(text: str) -> Iterator[FallbackMessage]:
     for kind, pattern in patterns():
         for found in pattern.finditer(text):
             groups = found.groupdict()
-            yield Message(kind, whole_name(groups.get("operator") or ""), groups.get("backend", "").lower())
+            yield FallbackMessage(kind, whole_name(groups.get("operator") or ""), groups.get("backend", "").lower())
 
 
 def whole_name(operator: str) -> str:

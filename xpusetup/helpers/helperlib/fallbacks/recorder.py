@@ -27,7 +27,7 @@ NEEDED = ("_dispatch_dump_table", "_dispatch_has_kernel_for_dispatch_key")
 PARALLEL = {"cpu": "CPU", "cuda": "CUDA", "xpu": "XPU", "hpu": "HPU", "mps": "MPS"}
 
 
-class Row(NamedTuple):
+class DispatchRow(NamedTuple):
     """What the dispatcher calls for an operator on this device: the kind of kernel, and the file that registers it."""
 
     kind: str
@@ -47,12 +47,12 @@ def why_blind() -> str:
 
 
 @cache
-def find_row(operator: str, key: str) -> Row | None:
+def find_row(operator: str, key: str) -> DispatchRow | None:
     for line in torch._C._dispatch_dump_table(operator).splitlines():
         name, _, rest = line.partition(": ")
         found = ROW.match(rest)
         if name == key and found and not found["fallthrough"]:
-            return Row(found["kind"], found["source"])
+            return DispatchRow(found["kind"], found["source"])
     return None
 
 
@@ -117,7 +117,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         finally:
             self.inside.discard(name)
 
-    def row(self, name: str) -> Row | None:
+    def row(self, name: str) -> DispatchRow | None:
         return None if self.blind else find_row(name, self.key)
 
 

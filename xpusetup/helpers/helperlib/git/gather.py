@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, inside, say, sort_failure
-from helperlib.git.store import Store, clear, is_kept, link_objects, unlink_objects, write_into
-from helperlib.git.tree import Repository, check_place, list_submodules, quote
+from helperlib.git.store import ObjectStore, clear, is_kept, link_objects, unlink_objects, write_into
+from helperlib.git.tree import TreeRepository, check_place, list_submodules, quote
 from helperlib.output import UNITS, render_size, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from helperlib.git.process import Git, Said
+    from helperlib.git.process import Git, GitAnswer
 
 
 # What git says while it fetches, summed over all repositories, and said as ninja says how far it is.
@@ -39,7 +39,7 @@ PASSING_BY = re.compile(r"^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:%|$|,)")
 """Other lines of progress, as of the server's own counting: nothing that a log has to keep."""
 
 
-class Progress:
+class GatherProgress:
     """How far all repositories are together. Its lines begin with [objects/of all]; several threads may speak."""
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -109,10 +109,10 @@ class Servers:
     """How servers are asked."""
 
     git: Git
-    progress: Progress
+    progress: GatherProgress
     pauses: Sequence[float] = PAUSES
 
-    def bring(self, wanted: Repository, place: Path) -> None:
+    def bring(self, wanted: TreeRepository, place: Path) -> None:
         """Bring the commit of a repository into a folder of objects. Raises FetchError when nobody gives it."""
         last = ""
         addresses = list(dict.fromkeys((wanted.address, *self.git.fallbacks(wanted.address))))
@@ -127,7 +127,7 @@ class Servers:
         fix = LOCAL if FORBIDDEN.search(last) else absent or self._no_folder(wanted.address) or NETWORK
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
-    def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
+    def _bring_from(self, address: str, wanted: TreeRepository, place: Path) -> str:
         """Go the ways of one address, the cheapest first; say why none led anywhere."""
         why = ""
         for way in ways(address, wanted):
@@ -153,8 +153,13 @@ class Servers:
         return f"{folder} {seen}: bring the repository there, or name where it is"
 
     def try_often(
-        self, name: str, *arguments: str, strange: bool = False, progress: Progress | None, pauses: Sequence[float]
-    ) -> Said:
+        self,
+        name: str,
+        *arguments: str,
+        strange: bool = False,
+        progress: GatherProgress | None,
+        pauses: Sequence[float],
+    ) -> GitAnswer:
         """Call git again after each pause as long as its failure may pass."""
         for pause in (*pauses, None):
             said = self.git.call(
@@ -168,7 +173,7 @@ class Servers:
         return said
 
 
-def ways(address: str, wanted: Repository) -> Iterator[tuple[str, ...]]:
+def ways(address: str, wanted: TreeRepository) -> Iterator[tuple[str, ...]]:
     """Give the ways to a commit: it alone; by its ref; all there is."""
     yield ("--depth", "1", "--", address, wanted.rev)
     if wanted.ref:
@@ -190,15 +195,15 @@ AT_ONCE = 8
 
 
 @dataclass(frozen=True)
-class Gathered:
+class GatheredRepository:
     """A repository whose objects are here. `shared`: bytes of packs that a store had; `store`: whose they are."""
 
-    repository: Repository
+    repository: TreeRepository
     shared: int = 0
-    store: Store | None = None
+    store: ObjectStore | None = None
 
 
-Found = Union[tuple[Gathered, list[Repository]], FetchError]
+Found = Union[tuple[GatheredRepository, list[TreeRepository]], FetchError]
 """What came of one repository: its objects and its submodules, or why not."""
 
 
@@ -207,11 +212,11 @@ class Gatherer:
     """Whom objects are got from."""
 
     servers: Servers
-    stores: Sequence[Store]
+    stores: Sequence[ObjectStore]
 
-    def gather_all(self, root: Repository) -> list[Gathered]:
+    def gather_all(self, root: TreeRepository) -> list[GatheredRepository]:
         """Get all objects of a tree; parents come before their submodules. Raises FetchError for what is missing."""
-        done: list[Gathered] = []
+        done: list[GatheredRepository] = []
         failed: list[FetchError] = []
         self.servers.progress.expect(1)
         with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -232,7 +237,7 @@ class Gatherer:
             raise FetchError(f"{first}{also}", first.fix, first.kind)
         return sorted(done, key=lambda one: (one.repository.depth, one.repository.path))
 
-    def _gather_one(self, repository: Repository) -> Found:
+    def _gather_one(self, repository: TreeRepository) -> Found:
         own = repository.tree / ".git"
         if repository.path and own.is_dir():  # as a submodule has that was cloned by hand
             repository = replace(repository, folder=own)
@@ -246,7 +251,7 @@ class Gatherer:
         except OSError as error:
             return FetchError(f"cannot write {repository.folder}: {error.strerror or error}", MAKE_ROOM, ROOM)
 
-    def gather(self, repository: Repository) -> Gathered:
+    def gather(self, repository: TreeRepository) -> GatheredRepository:
         """Get the objects of one repository."""
         is_new = not (repository.folder / "HEAD").exists()
         repository.make()
@@ -254,7 +259,7 @@ class Gatherer:
             clear(repository.folder)
             if has_commit(self.servers.git, repository.folder, repository.rev):
                 held = (store for store in self.stores if store.holds(repository.address, repository.rev))
-                return Gathered(repository, 0, next(held, None))
+                return GatheredRepository(repository, 0, next(held, None))
         stores = self.stores if is_kept(repository.address) else ()
         for store in stores:
             if gathered := take(store, repository):
@@ -263,9 +268,9 @@ class Gatherer:
             if gathered := self._fetch_into(store, repository):
                 return gathered
         self.servers.bring(repository, repository.folder)
-        return Gathered(repository)
+        return GatheredRepository(repository)
 
-    def _fetch_into(self, store: Store, repository: Repository) -> Gathered | None:
+    def _fetch_into(self, store: ObjectStore, repository: TreeRepository) -> GatheredRepository | None:
         """Get a commit by way of a store; None where it takes nothing, or has no room."""
         address, bring = repository.address, partial(self.servers.bring, repository)
         try:
@@ -278,10 +283,10 @@ class Gatherer:
         except OSError as error:
             say(f"{store.folder} takes nothing: {error.strerror or error}")
         else:
-            return Gathered(repository, had, store)
+            return GatheredRepository(repository, had, store)
         return None
 
-    def mend(self, gathered: Gathered) -> None:
+    def mend(self, gathered: GatheredRepository) -> None:
         """Fetch a repository again whose objects, as a store kept them, cannot be read. Its other objects stay."""
         repository = gathered.repository
         say(f"note: {repository.name}: what {gathered.store and gathered.store.folder} keeps is damaged; fetched again")
@@ -294,11 +299,13 @@ class Gatherer:
         self.servers.bring(repository, repository.folder)
 
 
-def take(store: Store, repository: Repository) -> Gathered | None:
+def take(store: ObjectStore, repository: TreeRepository) -> GatheredRepository | None:
     """Take a commit from a store; None where it is not kept."""
     try:
         if store.holds(repository.address, repository.rev):
-            return Gathered(repository, link_objects(store.place(repository.address), repository.folder), store)
+            return GatheredRepository(
+                repository, link_objects(store.place(repository.address), repository.folder), store
+            )
     except OSError as error:
         say(f"{store.folder} gives nothing: {error.strerror or error}")
     return None
@@ -314,7 +321,7 @@ DAMAGED = re.compile(r"corrupt|inflate|unable to read|bad object|packfile|missin
 """What git says of objects that it cannot read."""
 
 
-def check_out_all(git: Git, gathered: Sequence[Gathered]) -> list[Gathered]:
+def check_out_all(git: Git, gathered: Sequence[GatheredRepository]) -> list[GatheredRepository]:
     """Write all files; give those that cannot be read as a store kept them. Raises FetchError for others."""
     root = gathered[0].repository.tree
     with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -328,7 +335,7 @@ def check_out_all(git: Git, gathered: Sequence[Gathered]) -> list[Gathered]:
     return []
 
 
-def check_out(git: Git, repository: Repository, root: Path) -> Said:
+def check_out(git: Git, repository: TreeRepository, root: Path) -> GitAnswer:
     """Write the files of one repository."""
     check_place(repository, root)
     repository.connect()
@@ -351,7 +358,7 @@ POINTER = "version https://git-lfs.github.com/spec/v1"
 """What stands in place of a file where git-lfs did not put it there."""
 
 
-def find_pointers(git: Git, gathered: Sequence[Gathered]) -> list[Path]:
+def find_pointers(git: Git, gathered: Sequence[GatheredRepository]) -> list[Path]:
     """Give the files of all trees that are pointers of git-lfs, which only a tree can have that names it."""
     found = []
     for tree in (one.repository.tree for one in gathered):
@@ -362,7 +369,7 @@ def find_pointers(git: Git, gathered: Sequence[Gathered]) -> list[Path]:
     return found
 
 
-def judge(one: Gathered, said: Said) -> bool:
+def judge(one: GatheredRepository, said: GitAnswer) -> bool:
     """Say whether the store is to blame. Raises FetchError where it is not."""
     tree = one.repository.tree
     if said.kind == ROOM:
@@ -372,7 +379,7 @@ def judge(one: Gathered, said: Said) -> bool:
     return True
 
 
-def register(git: Git, gathered: Sequence[Gathered]) -> None:
+def register(git: Git, gathered: Sequence[GatheredRepository]) -> None:
     """Make each repository know its submodules, as `git submodule init` and `sync` would."""
     stale = False
     for one in gathered:

@@ -42,7 +42,7 @@ CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}://)[^/\s\"'<>]+@")
 
 
 @dataclass(frozen=True)
-class Said:
+class GitAnswer:
     """How git ended, what it gave and what it said."""
 
     code: int
@@ -77,7 +77,7 @@ class Git:
 
     def call(
         self, *arguments: str, strange: bool = False, show: bool = True, hear: Callable[[str], bool] | None = None
-    ) -> Said:
+    ) -> GitAnswer:
         """Run git to its end. `hear` takes lines for itself; `strange`: an address that someone else wrote down."""
         if show:
             say(" ".join(("+ git", *arguments)))
@@ -99,7 +99,7 @@ class Git:
             code = process.wait()
             out.seek(0)
             text = out.read()
-        return Said(code, text, "\n".join(kept[-KEPT:]))
+        return GitAnswer(code, text, "\n".join(kept[-KEPT:]))
 
     def ask(self, *arguments: str) -> str | None:
         """Ask something, and leave it out of the log; None where git fails."""

@@ -41,7 +41,7 @@ LONGEST = 60
 
 
 @dataclass(frozen=True)
-class Store:
+class ObjectStore:
     """One folder of repositories."""
 
     folder: Path
@@ -55,7 +55,7 @@ class Store:
     def holds(self, address: str, rev: str) -> bool:
         """Say whether a commit with all that belongs to it is here."""
         try:
-            return rev in Kept.read(self.place(address)).commits
+            return rev in WholeObjects.read(self.place(address)).commits
         except OSError:  # a store that may not even be read
             return False
 
@@ -102,7 +102,7 @@ def hold(place: Path, address: str) -> BinaryIO | None:
 
 
 @dataclass(frozen=True)
-class Kept:
+class WholeObjects:
     """What of a repository is whole: commits, the packs that hold them, and the commits at which history ends."""
 
     commits: frozenset[str] = frozenset()
@@ -110,7 +110,7 @@ class Kept:
     ends: frozenset[str] = frozenset()
 
     @classmethod
-    def read(cls, place: Path) -> Kept:
+    def read(cls, place: Path) -> WholeObjects:
         """Read it from its file, which is written last, and whole."""
         words = [line.split() for line in read_lines(place / KEPT)]
         return cls(*(frozenset(word[1] for word in words if word[0] == kind) for kind in ("commit", "pack", "end")))
@@ -125,7 +125,7 @@ class Kept:
         write_text(place / KEPT, "".join(f"{kind} {each}\n" for kind, those in told for each in sorted(those)))
 
 
-def find_stores(git: Git) -> tuple[Store, ...]:
+def find_stores(git: Git) -> tuple[ObjectStore, ...]:
     """Give the stores of this place in the order in which they are looked at; the last one is the user's own."""
     named = git.settings.get(SETTING, ())
     if "off" in named:
@@ -133,7 +133,7 @@ def find_stores(git: Git) -> tuple[Store, ...]:
     home = git.environment.get("HOME", "")
     cache = git.environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "")
     own = [f"{cache}/xpusetup/git"] if cache else []
-    return tuple(Store(Path(folder).expanduser()) for folder in dict.fromkeys([*named, *own]) if folder)
+    return tuple(ObjectStore(Path(folder).expanduser()) for folder in dict.fromkeys([*named, *own]) if folder)
 
 
 def is_kept(address: str) -> bool:
@@ -141,13 +141,13 @@ def is_kept(address: str) -> bool:
     return not address.startswith(("/", "./", "../", "~"))
 
 
-def write_into(store: Store, address: str, rev: str, git: Git, bring: Callable[[Path], None]) -> int:
+def write_into(store: ObjectStore, address: str, rev: str, git: Git, bring: Callable[[Path], None]) -> int:
     """Bring a commit into a store, unless it came while we waited; how many bytes of packs were there before.
 
     Raises OSError where nobody can write there.
     """
     with store.lock(address) as place:
-        before = Kept.read(place)
+        before = WholeObjects.read(place)
         size = before.size(place)
         if rev in before.commits:
             return size
@@ -159,7 +159,7 @@ def write_into(store: Store, address: str, rev: str, git: Git, bring: Callable[[
             raise OSError(errno.EIO, said.last, str(place))
         packs = {index.stem for index in (place / "objects/pack").glob("pack-*.idx")}
         ends = read_lines(place / SHALLOW)
-        Kept(before.commits | {rev}, frozenset(packs), frozenset(ends)).write(place)
+        WholeObjects(before.commits | {rev}, frozenset(packs), frozenset(ends)).write(place)
         return size
 
 
@@ -189,7 +189,7 @@ def link_objects(place: Path, target: Path) -> int:
     Links, or copies where the file system is another one. Where history ends comes first, the index of a pack last:
     a commit is never seen without what belongs to it. Raises OSError where it is not there any more.
     """
-    kept = Kept.read(place)
+    kept = WholeObjects.read(place)
     ends = kept.ends | read_lines(target / SHALLOW)
     if ends:
         write_text(target / SHALLOW, "".join(f"{end}\n" for end in sorted(ends)))
@@ -203,7 +203,7 @@ def link_objects(place: Path, target: Path) -> int:
 
 def unlink_objects(place: Path, target: Path) -> None:
     """Take away from a repository what link_objects gave it, and the commit it was at, which was among that."""
-    kept = Kept.read(place)
+    kept = WholeObjects.read(place)
     for name in kept.packs:
         for suffix in (".idx", ".rev", ".pack"):
             (target / f"objects/pack/{name}{suffix}").unlink(missing_ok=True)

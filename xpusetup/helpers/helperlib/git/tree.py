@@ -35,7 +35,7 @@ UNTRUSTED = "the tree is broken or hostile; look at its .gitmodules"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Repository:
+class TreeRepository:
     """One repository of a tree: a commit of an address, and the folders of its objects and of its files.
 
     `path` is where it lies below the root of the tree, empty for the root itself; `ref` a ref that holds the commit;
@@ -48,7 +48,7 @@ class Repository:
     tree: Path
     path: str = ""
     ref: str = ""
-    parent: Repository | None = None
+    parent: TreeRepository | None = None
     module: str = ""
     sparse: tuple[str, ...] = ()
 
@@ -83,7 +83,7 @@ class Repository:
         return not self.sparse or any(one.startswith(other) or other.startswith(one) for one, other in pairs)
 
 
-def list_submodules(git: Git, parent: Repository) -> list[Repository]:
+def list_submodules(git: Git, parent: TreeRepository) -> list[TreeRepository]:
     """Read from a commit which submodules it has, and at which commits. Raises FetchError for a hostile one.
 
     Those outside of the folders that get files are left out.
@@ -127,14 +127,14 @@ def parse_links(listed: str) -> Iterator[tuple[str, str]]:
             yield path, rev
 
 
-def make_submodule(parent: Repository, module: dict[str, str], rev: str) -> Repository:
+def make_submodule(parent: TreeRepository, module: dict[str, str], rev: str) -> TreeRepository:
     """Give the repository of a submodule; what would lie outside of the tree is refused."""
     name, path = PurePosixPath(module["name"]), PurePosixPath(module["path"])
     if {".."} & {*name.parts, *path.parts} or name.is_absolute() or path.is_absolute() or ".git" in path.parts:
         raise FetchError(f"{parent.name} has a submodule {name} at {path}, outside of its tree", UNTRUSTED)
     if module["url"].startswith("-"):
         raise FetchError(f"{parent.name} has a submodule {name} at the address {module['url']}", UNTRUSTED)
-    return Repository(
+    return TreeRepository(
         address=resolve_address(module["url"], parent.address),
         rev=rev,
         folder=parent.folder / "modules" / name,
@@ -158,7 +158,7 @@ def resolve_address(address: str, parent: str) -> str:
     return f"{base}{'' if base.endswith(':') else '/'}{rest}"
 
 
-def check_place(repository: Repository, root: Path) -> None:
+def check_place(repository: TreeRepository, root: Path) -> None:
     """Refuse a submodule that links of its parent's tree would lead somewhere else."""
     if not repository.tree.resolve().is_relative_to(root.resolve()) or repository.tree.is_symlink():
         raise FetchError(f"the submodule {repository.path} leads out of {root}", UNTRUSTED)

@@ -28,7 +28,7 @@ LATE = "Timeout ("
 
 
 @dataclass
-class Told:
+class JournalState:
     """What a journal tells. `outcomes`: of tests that have ended; `open`: of those that have begun and not ended.
 
     `begun`: whether any test has, so that no more modules were imported (without workers);
@@ -50,9 +50,9 @@ class Told:
         return {*self.outcomes, *self.crashes}
 
 
-def read_journal(text: str) -> Told:
+def read_journal(text: str) -> JournalState:
     """Read a journal; a line that was cut off tells nothing."""
-    told = Told()
+    told = JournalState()
     for line in text.splitlines():
         try:
             kind, *values = json.loads(line)
@@ -106,7 +106,7 @@ def judge(words: Iterable[str]) -> list[str]:
     return ["passed"] if "passed" in said else ["skipped"] if said else []
 
 
-def count_told(told: Told) -> Counter[str]:
+def count_told(told: JournalState) -> Counter[str]:
     """Count by the journal. A test that ended its process is an error, as it is with pytest-xdist."""
     found = Counter(kind for words in told.outcomes.values() for kind in judge(words))
     found["errors"] += len(told.crashes)
@@ -132,9 +132,9 @@ def kind_of(case: ET.Element) -> str:
     return "skipped" if "skipped" in tags and "passed" not in whole else "passed"
 
 
-def merge(tolds: Iterable[Told]) -> Told:
+def merge(tolds: Iterable[JournalState]) -> JournalState:
     """Put what several processes of one shard told into one."""
-    whole = Told()
+    whole = JournalState()
     for told in tolds:
         whole.outcomes.update(told.outcomes)
         whole.crashes.update(told.crashes)
@@ -142,7 +142,7 @@ def merge(tolds: Iterable[Told]) -> Told:
     return whole
 
 
-def list_outcomes(told: Told) -> dict[str, str]:
+def list_outcomes(told: JournalState) -> dict[str, str]:
     """Give each test with its one word: crashed, failed, error, skipped or passed."""
     found = {test: judge(words) for test, words in told.outcomes.items()}
     outcomes = {test: "error" if kinds[0] == "errors" else kinds[0] for test, kinds in found.items() if kinds}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from helperlib.fallbacks.messages import QUIET, Message, find_messages
+from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
 
 if TYPE_CHECKING:
     import warnings
@@ -50,7 +50,7 @@ class Narrator:
     def __init__(self, journal: Journal, stacks: Path) -> None:
         self.journal, self.stacks, self.parent = journal, stacks, os.getppid()
         self.outcomes: dict[str, list[str]] = {}
-        self.heard: dict[str, Counter[Message]] = {}
+        self.heard: dict[str, Counter[FallbackMessage]] = {}
         self.with_subtests: set[str] = set()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
@@ -131,7 +131,7 @@ def describe(report: pytest.TestReport) -> str:
     return kind + "passed" if report.passed and report.when == "call" else ""
 
 
-class Watch:
+class TestWatch:
     """Bounds each test of this process: a thread of C that needs no lock of Python ends it, and leaves the stacks."""
 
     def __init__(self, journal: Journal, seconds: float, stacks: Path, worker: str) -> None:
@@ -193,7 +193,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Narrator(journal, stacks), "suite_narrator")
     if worker or not config.getoption("numprocesses", None):
         own = stacks.with_name(f"{stacks.name}.{worker}") if worker else stacks
-        watch = Watch(journal, config.getoption("--suite-bound"), own, worker)
+        watch = TestWatch(journal, config.getoption("--suite-bound"), own, worker)
         config.pluginmanager.register(watch, "suite_watch")
     if done := config.getoption("--suite-done"):
         config.pluginmanager.register(Rest(set(done.read_text(encoding="utf-8").splitlines())), "suite_rest")

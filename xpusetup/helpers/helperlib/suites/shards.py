@@ -19,7 +19,7 @@ from helperlib.output import write_json, write_text
 from helperlib.suites.counts import (
     KINDS,
     WHOLE,
-    Told,
+    JournalState,
     count_junit,
     count_told,
     describe_stacks,
@@ -119,7 +119,7 @@ MIB = 1 << 20
 
 
 @dataclass(frozen=True)
-class Attempt:
+class ShardAttempt:
     """The files of one process of a shard, all of them named after its number."""
 
     folder: Path
@@ -142,14 +142,14 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProcessEnd:
     """How a process ended: its exit code, and why it was ended, where it was."""
 
     code: int
     why: str = ""
 
 
-def make_command(attempt: Attempt, terms: Terms, paths: Sequence[str]) -> tuple[str, ...]:
+def make_command(attempt: ShardAttempt, terms: Terms, paths: Sequence[str]) -> tuple[str, ...]:
     """Give the command line of pytest. `-p no:cacheprovider`: the tree of the suite stays as it is."""
     return (
         *(sys.executable, "-m", "pytest", "-p", "helperlib.suites.plugin", "-p", "no:cacheprovider"),
@@ -165,7 +165,7 @@ def make_command(attempt: Attempt, terms: Terms, paths: Sequence[str]) -> tuple[
     )
 
 
-def run_attempt(attempt: Attempt, terms: Terms, paths: Sequence[str], done: set[str]) -> Ended:
+def run_attempt(attempt: ShardAttempt, terms: Terms, paths: Sequence[str], done: set[str]) -> ProcessEnd:
     """Run pytest on what is left of a shard. What it leaves in its temporary folder goes with it."""
     attempt.file("done").write_text("".join(f"{name}\n" for name in sorted(done)), encoding="utf-8")
     attempt.file("jsonl").touch()
@@ -186,12 +186,12 @@ def run_attempt(attempt: Attempt, terms: Terms, paths: Sequence[str], done: set[
                 why = watch(child, attempt, terms)
             finally:
                 code = end(child)
-        return Ended(code, why)
+        return ProcessEnd(code, why)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def watch(child: subprocess.Popen[bytes], attempt: Attempt, terms: Terms) -> str:
+def watch(child: subprocess.Popen[bytes], attempt: ShardAttempt, terms: Terms) -> str:
     """Wait for the end of a process; say why it has to be ended, or nothing where it ended by itself."""
     size, heard = -1, time.monotonic()
     while child.poll() is None:
@@ -223,7 +223,7 @@ ERROR = re.compile(r"^(E  |ERROR|INTERNALERROR>|\S*(Error|Exception|exited)\b)")
 
 
 @dataclass
-class Outcome:
+class ShardOutcome:
     """What a shard came to. `why`: what kept it from its end; `notes`: what is to be known of its processes.
 
     `kept`: it has ended in an earlier run.
@@ -241,7 +241,7 @@ class Outcome:
     kept: bool = False
 
 
-def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
+def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> ShardOutcome:
     """Run a shard, or what an earlier run left of it; one that has ended under the same key is only read."""
     if (known := read_result(folder, key)) is not None:
         return known
@@ -274,12 +274,12 @@ class Attempts:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.notes: list[str] = []
-        self.tolds: dict[int, Told] = {}
+        self.tolds: dict[int, JournalState] = {}
         for number in sorted(int(path.stem) for path in folder.glob("*.jsonl")):
-            self.tolds[number] = self.read(Attempt(folder, number))
+            self.tolds[number] = self.read(ShardAttempt(folder, number))
 
     @staticmethod
-    def read(attempt: Attempt) -> Told:
+    def read(attempt: ShardAttempt) -> JournalState:
         told = read_journal(attempt.file("jsonl").read_text(encoding="utf-8", errors="replace"))
         blamed = attempt.file("blamed")
         if blamed.exists():
@@ -287,16 +287,16 @@ class Attempts:
         return told
 
     @property
-    def told(self) -> Told:
+    def told(self) -> JournalState:
         return merge(self.tolds.values())
 
-    def run(self, terms: Terms, paths: tuple[str, ...]) -> tuple[Attempt, Ended]:
-        attempt = Attempt(self.folder, max(self.tolds, default=0) + 1)
+    def run(self, terms: Terms, paths: tuple[str, ...]) -> tuple[ShardAttempt, ProcessEnd]:
+        attempt = ShardAttempt(self.folder, max(self.tolds, default=0) + 1)
         ended = run_attempt(attempt, terms, paths, self.told.ended)
         self.tolds[attempt.number] = self.read(attempt)
         return attempt, ended
 
-    def blame(self, attempt: Attempt, ended: Ended) -> None:
+    def blame(self, attempt: ShardAttempt, ended: ProcessEnd) -> None:
         """Write down which test or module ended a process; what others had begun is run again."""
         told = self.tolds[attempt.number]
         stacks = attempt.file("stacks")
@@ -307,10 +307,10 @@ class Attempts:
             write_json(attempt.file("blamed"), dict.fromkeys(guilty, why), indent=None)
             told.crashes.update(dict.fromkeys(guilty, why))
 
-    def outcome(self, shard: Shard, seconds: float, why: str) -> Outcome:
+    def outcome(self, shard: Shard, seconds: float, why: str) -> ShardOutcome:
         told = self.told
         counts, notes = self.count()
-        return Outcome(
+        return ShardOutcome(
             row=shard.row,
             name=shard.name,
             counts={kind: counts[kind] for kind in KINDS},
@@ -327,7 +327,7 @@ class Attempts:
         total: Counter[str] = Counter()
         notes = []
         for number, told in self.tolds.items():
-            path = Attempt(self.folder, number).file("xml")
+            path = ShardAttempt(self.folder, number).file("xml")
             written = path.read_text(encoding="utf-8", errors="replace") if told.whole and path.exists() else ""
             counted, junit = count_told(told), count_junit(written)
             if junit is not None and +junit != +counted:
@@ -351,14 +351,14 @@ def last_words(log: Path) -> str:
     return " ".join((errors or told or [""])[-1].removeprefix("E").split())[:300]
 
 
-def read_result(folder: Path, key: str) -> Outcome | None:
+def read_result(folder: Path, key: str) -> ShardOutcome | None:
     """Give the result of a shard that has ended under this key."""
     try:
         found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
     whole = found["key"] == key and not found["outcome"]["why"]
-    return Outcome(**{**found["outcome"], "kept": True}) if whole else None
+    return ShardOutcome(**{**found["outcome"], "kept": True}) if whole else None
 
 
 def clear(folder: Path, key: str) -> None:

@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from helperlib.output import NOT_READY, whole
 from helperlib.sycl import cache
 from helperlib.sycl.call import CallError
-from helperlib.sycl.images import Image, Record
+from helperlib.sycl.images import DeviceImage, ObjectImages
 from helperlib.sycl.passes import environment, native_options
 from helperlib.sycl.work import FailedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from helperlib.sycl.work import Work
+    from helperlib.sycl.work import CompileWork
 
 GEN = "spir64_gen"
 LIBRARIES = ("libigc.so*", "libocloc.so*")
@@ -53,7 +53,7 @@ class Offline(NamedTuple):
 class Native(NamedTuple):
     """What ocloc made of an image, and which GPUs it made nothing for, with its reason."""
 
-    image: Image | None
+    image: DeviceImage | None
     refused: dict[str, str]
 
 
@@ -79,7 +79,7 @@ def parse_offline(told: Sequence[str]) -> Offline:
     return Offline(tuple(devices), tuple(options))
 
 
-def make_native(work: Work, records: Iterable[Record]) -> Record:
+def make_native(work: CompileWork, records: Iterable[ObjectImages]) -> ObjectImages:
     """Give the images of a link as machine code. Raises FailedError without ocloc."""
     offline = parse_offline(work.call.offline)
     offline = offline._replace(options=tuple(dict.fromkeys((*offline.options, *native_options(work.call)))))
@@ -88,15 +88,15 @@ def make_native(work: Work, records: Iterable[Record]) -> Record:
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         made = list(pool.map(lambda each: compile_image(ocloc, each, offline), images))
     sys.stderr.write(tell_refused(work.call.name, zip(images, made, strict=True)))
-    return Record("device link", tuple(each.image for each in made if each.image))
+    return ObjectImages("device link", tuple(each.image for each in made if each.image))
 
 
-def _is_whole(image: Image) -> bool:
+def _is_whole(image: DeviceImage) -> bool:
     """Say whether an image has kernels, and lacks no function of another image, which ocloc would not find."""
     return bool(image.kernels) and image.target != GEN and not image.properties.get("SYCL/imported symbols")
 
 
-def find_ocloc(work: Work) -> Path:
+def find_ocloc(work: CompileWork) -> Path:
     """Give the offline compiler."""
     found = shutil.which("ocloc") or shutil.which("ocloc", path=str(work.home.folder / "bin"))
     if not found:
@@ -112,7 +112,7 @@ def identify(ocloc: Path) -> list[str]:
     return [cache.stat_of(path) for path in (ocloc, *found)]
 
 
-def compile_image(ocloc: Path, image: Image, offline: Offline) -> Native:
+def compile_image(ocloc: Path, image: DeviceImage, offline: Offline) -> Native:
     """Make machine code of an image for all GPUs at once, or, where one refuses it, for those that take it."""
     data, why = run_ocloc(ocloc, image, offline)
     refused = {}
@@ -130,7 +130,7 @@ def compile_image(ocloc: Path, image: Image, offline: Offline) -> Native:
     return Native(image._replace(target=GEN, data=data) if data else None, refused)
 
 
-def run_ocloc(ocloc: Path, image: Image, offline: Offline) -> tuple[bytes, str]:
+def run_ocloc(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes, str]:
     """Give what ocloc makes, from the cache where it was made before, or nothing and why."""
     told = "\0".join((*offline.devices, "", *offline.options, "", *identify(ocloc)))
     key = sha256(image.data + told.encode()).hexdigest()
@@ -147,7 +147,7 @@ def run_ocloc(ocloc: Path, image: Image, offline: Offline) -> tuple[bytes, str]:
     return data, why
 
 
-def _call_ocloc(ocloc: Path, image: Image, offline: Offline, place: Path) -> tuple[bytes, str]:
+def _call_ocloc(ocloc: Path, image: DeviceImage, offline: Offline, place: Path) -> tuple[bytes, str]:
     source, out = place / "image.spv", place / "out"
     out.mkdir()
     source.write_bytes(image.data)
@@ -164,7 +164,7 @@ def _call_ocloc(ocloc: Path, image: Image, offline: Offline, place: Path) -> tup
     return b"", said
 
 
-def tell_refused(name: str, made: Iterable[tuple[Image, Native]]) -> str:
+def tell_refused(name: str, made: Iterable[tuple[DeviceImage, Native]]) -> str:
     """Say which kernels have no machine code for which GPU, and why."""
     lines = []
     for image, native in made:

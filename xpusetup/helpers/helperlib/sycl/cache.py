@@ -27,7 +27,7 @@ from helperlib.sycl.device_pass import ask_device
 if TYPE_CHECKING:
     from helperlib.sycl.call import Input
     from helperlib.sycl.depend import Notes
-    from helperlib.sycl.work import Work
+    from helperlib.sycl.work import CompileWork
 
 FOLDER, SIZE = "XPUSETUP_SYCL_CACHE", "XPUSETUP_SYCL_CACHE_SIZE"
 DEFAULT_GIB = 5.0
@@ -47,7 +47,7 @@ def place() -> Path | None:
     return Path(told or f"{base}/xpusetup/sycl")
 
 
-def find_key(work: Work, source: Input, words: list[str], notes: Notes) -> str:
+def find_key(work: CompileWork, source: Input, words: list[str], notes: Notes) -> str:
     """Give the key of a compile, and leave the lists of included files in the work's folder; empty without a cache."""
     if place() is None:
         return ""
@@ -83,7 +83,7 @@ def find_key(work: Work, source: Input, words: list[str], notes: Notes) -> str:
     return sha256(json.dumps(parts).encode() + text).hexdigest()
 
 
-def _preprocess(work: Work, source: Input, notes: Notes) -> bytes:
+def _preprocess(work: CompileWork, source: Input, notes: Notes) -> bytes:
     """Give the preprocessed text of the host pass without the integration header, which follows from the other pass."""
     noted = (notes.kind or "-MD", "-MF", str(work.folder / "host.d"), "-MT", "host")
     command = (*passes.host_command(work.call, source, work.home, None), "-E", *noted)
@@ -91,7 +91,7 @@ def _preprocess(work: Work, source: Input, notes: Notes) -> bytes:
     return b"" if done.returncode else done.stdout
 
 
-def _tools(work: Work) -> list[str]:
+def _tools(work: CompileWork) -> list[str]:
     """Say which g++ and assembler compile."""
     driver = passes.host_driver(work.call)
     return [stat_of(Path(shutil.which(driver) or driver)), *_programs(driver)]

@@ -42,7 +42,7 @@ class Input:
 
 
 @dataclass
-class Call:
+class CompilerCall:
     """What a call asks for. `both`, `device` and `host` are the words of the passes, `notes` those that list files."""
 
     name: str
@@ -78,9 +78,9 @@ class Call:
         return [each for each in self.inputs if each.language]
 
 
-def parse_call(name: str, words: list[str]) -> Call:
+def parse_call(name: str, words: list[str]) -> CompilerCall:
     """Tell the words of a call apart. Raises CallError for a word that is unknown, refused or lacks its argument."""
-    call = Call(name)
+    call = CompilerCall(name)
     left, language = expand(words), ""
     while left:
         word = left.pop(0)
@@ -122,7 +122,7 @@ def _language(told: str) -> str:
     return "" if told == "none" else told
 
 
-def _language_of(word: str, call: Call) -> str:
+def _language_of(word: str, call: CompilerCall) -> str:
     """Give the language by which a file is compiled; none for objects and libraries."""
     suffix = Path(word).suffix
     if suffix in CPP:
@@ -134,7 +134,7 @@ def _language_of(word: str, call: Call) -> str:
     return "c++" if word == "-" and call.stage != "link" else ""
 
 
-def _take(call: Call, row: Word, word: str, values: list[str]) -> None:
+def _take(call: CompilerCall, row: Word, word: str, values: list[str]) -> None:
     """Give a word to whom its row says."""
     given = [word, *values]
     if row.kind == "own":
@@ -149,7 +149,7 @@ def _take(call: Call, row: Word, word: str, values: list[str]) -> None:
         call.host += given if row.host is None else row.host
 
 
-def _take_own(call: Call, word: str, values: list[str]) -> None:
+def _take_own(call: CompilerCall, word: str, values: list[str]) -> None:
     """Heed a word that is the driver's own."""
     if word in STAGES:
         call.stage = word
@@ -165,7 +165,7 @@ def _take_own(call: Call, word: str, values: list[str]) -> None:
         call.inputs.append(Input(word))
 
 
-def _take_joined(call: Call, word: str) -> None:
+def _take_joined(call: CompilerCall, word: str) -> None:
     """Heed a word whose value stands behind an equals sign."""
     name, _, value = word.partition("=")
     if name == "-fsycl-targets":
@@ -178,7 +178,7 @@ def _take_joined(call: Call, word: str) -> None:
         call.host_options = shlex.split(value)
 
 
-def _take_with_value(call: Call, word: str, values: list[str]) -> None:
+def _take_with_value(call: CompilerCall, word: str, values: list[str]) -> None:
     """Heed a word of the driver's own whose value is joined to it or the next word."""
     if word.startswith("-Xs"):
         joined = [] if word == "-Xs" or word.startswith("-Xsycl-target-backend") else [f"-{word[3:]}"]
@@ -199,7 +199,7 @@ def _targets(word: str, value: str) -> tuple[str, ...]:
     return targets
 
 
-def _check(call: Call) -> None:
+def _check(call: CompilerCall) -> None:
     """Refuse what does not go together."""
     if call.asked:
         return

@@ -14,16 +14,16 @@ from helperlib.sycl.call import CallError
 from helperlib.sycl.device import NOTED
 from helperlib.sycl.device_pass import ask_device, pass_device, words_of
 from helperlib.sycl.diagnose import INSIDE, drop_repeated
-from helperlib.sycl.images import Record, make_assembly, make_record
+from helperlib.sycl.images import ObjectImages, make_assembly, make_record
 from helperlib.sycl.rename import hide_guards
 from helperlib.sycl.work import run
 
 if TYPE_CHECKING:
-    from helperlib.sycl.call import Call, Input
-    from helperlib.sycl.work import Work
+    from helperlib.sycl.call import CompilerCall, Input
+    from helperlib.sycl.work import CompileWork
 
 
-def compile_source(work: Work, source: Input, out: Path) -> None:
+def compile_source(work: CompileWork, source: Input, out: Path) -> None:
     """Make the object of a source; it is there whole or not at all."""
     notes = depend.parse_notes(work.call.notes, "")
     if not work.call.sycl or source.language not in {"c", "c++"}:
@@ -40,7 +40,7 @@ def compile_source(work: Work, source: Input, out: Path) -> None:
         shutil.copyfile(made, draft)
 
 
-def make_object(work: Work, source: Input, notes: depend.Notes) -> Path:
+def make_object(work: CompileWork, source: Input, notes: depend.Notes) -> Path:
     """Find the object of a source in the cache, or run both passes."""
     key = cache.find_key(work, source, words_of(work, source), notes)
     found = cache.fetch(key)
@@ -55,17 +55,17 @@ def make_object(work: Work, source: Input, notes: depend.Notes) -> Path:
     return made
 
 
-def host_stage(call: Call) -> str:
+def host_stage(call: CompilerCall) -> str:
     """Give how far the host's compiler goes with a source."""
     return "-S" if call.stage == "-S" else "-c"
 
 
-def name_noted(call: Call, source: Input) -> str:
+def name_noted(call: CompilerCall, source: Input) -> str:
     """Give the name by which the list of included files calls what is made, as clang does."""
     return call.out or Path(source.word).with_suffix(".o").name
 
 
-def _plain_notes(notes: depend.Notes, work: Work, source: Input) -> list[str]:
+def _plain_notes(notes: depend.Notes, work: CompileWork, source: Input) -> list[str]:
     """Give g++ the words of a compile without SYCL that notes files."""
     if not notes.kind:
         return []
@@ -75,7 +75,7 @@ def _plain_notes(notes: depend.Notes, work: Work, source: Input) -> list[str]:
     return [notes.kind, "-MF", file, *targets, *(("-MP",) if notes.phony else ())]
 
 
-def make_passes(work: Work, source: Input, notes: depend.Notes) -> tuple[Path, Record, str]:
+def make_passes(work: CompileWork, source: Input, notes: depend.Notes) -> tuple[Path, ObjectImages, str]:
     """Run both passes; gives the host's object, the images, of which no kernel is missing, and what was said."""
     said, record = pass_device(work, source, notes)
     host = work.folder / "host"
@@ -89,7 +89,7 @@ def make_passes(work: Work, source: Input, notes: depend.Notes) -> tuple[Path, R
     return host, record, said + more
 
 
-def with_footer(work: Work, source: Input) -> Path | None:
+def with_footer(work: CompileWork, source: Input) -> Path | None:
     """Give a file that includes the source and then what the device pass puts behind it, if there is anything."""
     if not work.footer.is_file() or not work.footer.read_text(encoding="utf-8").strip():
         return None
@@ -98,7 +98,7 @@ def with_footer(work: Work, source: Input) -> Path | None:
     return both
 
 
-def join(work: Work, host: Path, record: Record) -> Path:
+def join(work: CompileWork, host: Path, record: ObjectImages) -> Path:
     """Give one relocatable object of the host's and of one that registers the images."""
     if not record.images:
         return host
@@ -107,7 +107,7 @@ def join(work: Work, host: Path, record: Record) -> Path:
     return both
 
 
-def make_registration(work: Work, record: Record, options: str = "") -> Path:
+def make_registration(work: CompileWork, record: ObjectImages, options: str = "") -> Path:
     """Give the object that holds images and registers them."""
     held, text, made = (work.folder / f"images.{suffix}" for suffix in ("bin", "s", "o"))
     data, starts = make_record(record)
@@ -117,7 +117,7 @@ def make_registration(work: Work, record: Record, options: str = "") -> Path:
     return made
 
 
-def preprocess(work: Work, source: Input) -> None:
+def preprocess(work: CompileWork, source: Input) -> None:
     """Write the preprocessed text of the host pass, or the files that both passes include."""
     notes = depend.parse_notes(work.call.notes, work.call.stage)
     command = passes.host_command(work.call, source, work.home, None)
@@ -144,7 +144,7 @@ def preprocess(work: Work, source: Input) -> None:
         sys.stdout.write(rule)
 
 
-def tell_device(work: Work, source: Input) -> None:
+def tell_device(work: CompileWork, source: Input) -> None:
     """Put behind the preprocessed text of the host what the device pass reads, as markers and a comment.
 
     A compiler cache that asks for this text would give an old object where only the other pass sees a change.

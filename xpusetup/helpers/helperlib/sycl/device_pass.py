@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from helperlib.sycl import depend, passes, refuse
 from helperlib.sycl.diagnose import clean_log
 from helperlib.sycl.header import kernel_names, kernel_places, map_file, map_header
-from helperlib.sycl.images import Image, Record
+from helperlib.sycl.images import DeviceImage, ObjectImages
 from helperlib.sycl.rename import hide_types, rename_image, rename_text
 from helperlib.sycl.spirv import drop_words
 from helperlib.sycl.work import FailedError
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from helperlib.sycl.call import Input
-    from helperlib.sycl.work import Work
+    from helperlib.sycl.work import CompileWork
 
 CRASHED = 70
 """The exit code where the device compiler itself came to a bad end (EX_SOFTWARE)."""
 
 
-def words_of(work: Work, source: Input) -> list[str]:
+def words_of(work: CompileWork, source: Input) -> list[str]:
     """Give the words of the pass, but for where it writes."""
     return [
         *passes.device_words(work.call, source, work.home),
@@ -38,7 +38,7 @@ def words_of(work: Work, source: Input) -> list[str]:
     ]
 
 
-def pass_device(work: Work, source: Input, notes: depend.Notes) -> tuple[str, Record]:
+def pass_device(work: CompileWork, source: Input, notes: depend.Notes) -> tuple[str, ObjectImages]:
     """Run the device pass; gives what it said and the images. The header for the host pass is in its place then."""
     noted = work.folder / "device.d"
     words = [
@@ -62,7 +62,7 @@ def pass_device(work: Work, source: Input, notes: depend.Notes) -> tuple[str, Re
     return said, with_suffix(work, record, kernel_names(header)) if work.call.suffix else record
 
 
-def with_suffix(work: Work, record: Record, kernels: list[str]) -> Record:
+def with_suffix(work: CompileWork, record: ObjectImages, kernels: list[str]) -> ObjectImages:
     """Give the images, header and footer names of this library's own for the kernels."""
     for path in (work.header, work.footer):
         text = hide_types(path.read_text(encoding="utf-8"))
@@ -75,7 +75,7 @@ def unique_prefix(source: str, maps: Sequence[str]) -> str:
     return f"uid{sha256(map_file(os.path.abspath(source), maps).encode()).hexdigest()[:16]}"  # noqa: PTH100 - as text
 
 
-def ask_device(work: Work, source: Input, words: Sequence[str], *, only_hash: bool) -> dict[str, Any]:
+def ask_device(work: CompileWork, source: Input, words: Sequence[str], *, only_hash: bool) -> dict[str, Any]:
     """Let a child compile for the device, or hash what it would compile. Raises FailedError where it dies."""
     request = work.folder / "request.json"
     told = {"jit": str(work.home.jit), "source": source.word, "words": list(words), "only_hash": only_hash}
@@ -98,11 +98,11 @@ def ask_device(work: Work, source: Input, words: Sequence[str], *, only_hash: bo
     return found
 
 
-def read_answer(work: Work, source: Input, answer: dict[str, Any], header: str) -> Record:
+def read_answer(work: CompileWork, source: Input, answer: dict[str, Any], header: str) -> ObjectImages:
     """Give the images of a device pass."""
     places = kernel_places(header, work.home.folder, work.maps)
     images = tuple(
-        Image(
+        DeviceImage(
             "spir64",
             {name: places.get(name, {}) for name in each["kernels"]},
             each["properties"],
@@ -110,4 +110,4 @@ def read_answer(work: Work, source: Input, answer: dict[str, Any], header: str) 
         )
         for each in answer["images"]
     )
-    return Record(map_file(os.path.normpath(source.word), work.maps), images)
+    return ObjectImages(map_file(os.path.normpath(source.word), work.maps), images)

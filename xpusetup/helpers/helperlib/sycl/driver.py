@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from helperlib.sycl import compile as compiling
 from helperlib.sycl import link as linking
 from helperlib.sycl import passes
-from helperlib.sycl.call import Call, CallError, parse_call
+from helperlib.sycl.call import CallError, CompilerCall, parse_call
 from helperlib.sycl.home import HomeError, read_home
-from helperlib.sycl.work import FailedError, Work
+from helperlib.sycl.work import CompileWork, FailedError
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -41,10 +41,10 @@ def main(name: str, folder: Path, words: list[str]) -> int:
             sys.stdout.write(answer(call, home))
             return 0
         if not call.inputs:
-            sys.stderr.write(answer(Call(name, asked="--version"), home))
+            sys.stderr.write(answer(CompilerCall(name, asked="--version"), home))
             return 0
         with tempfile.TemporaryDirectory(prefix="icpx-") as place:
-            return perform(Work(home, call, Path(place)))
+            return perform(CompileWork(home, call, Path(place)))
     except (CallError, HomeError, FailedError) as error:
         if str(error):
             sys.stderr.write(f"{name}: error: {error}\n")
@@ -61,7 +61,7 @@ def _end(number: int, _frame: FrameType | None) -> None:
     raise SystemExit(ENDED + number)
 
 
-def answer(call: Call, home: Home) -> str:
+def answer(call: CompilerCall, home: Home) -> str:
     """Give what the compiler says of itself."""
     known = home.interface
     if call.asked == "-dumpversion":
@@ -71,7 +71,7 @@ def answer(call: Call, home: Home) -> str:
     return BANNER.format(version=known.compiler, day=known.day, folder=home.folder, wheel=home.version)
 
 
-def perform(work: Work) -> int:
+def perform(work: CompileWork) -> int:
     """Compile what is to be compiled, and link."""
     call = work.call
     if call.dry:
@@ -84,7 +84,7 @@ def perform(work: Work) -> int:
     else:
         objects = {}
         for number, source in enumerate(call.sources):
-            part = Work(work.home, call, work.folder / str(number))
+            part = CompileWork(work.home, call, work.folder / str(number))
             part.folder.mkdir()
             out = place_of(part, source.word)
             compiling.compile_source(part, source, out)
@@ -94,7 +94,7 @@ def perform(work: Work) -> int:
     return 0
 
 
-def place_of(work: Work, source: str) -> Path:
+def place_of(work: CompileWork, source: str) -> Path:
     """Give where the object of a source belongs."""
     call = work.call
     if call.stage == "link":
@@ -104,7 +104,7 @@ def place_of(work: Work, source: str) -> Path:
     return Path(call.out or Path(source).with_suffix({"-c": ".o", "-S": ".s"}[call.stage]).name)
 
 
-def plan(work: Work) -> str:
+def plan(work: CompileWork) -> str:
     """Give the commands of a call, for -###."""
     lines = []
     for source in work.call.sources:

@@ -32,7 +32,7 @@ LEFT_OUT = (
 
 
 @dataclass(frozen=True)
-class Entry:
+class FolderEntry:
     """A file that goes into the folder: from which wheel, its path there and here, its size in bytes, its CRC."""
 
     wheel: Path
@@ -46,7 +46,7 @@ class Entry:
 class Contents:
     """What goes into the folder: the files, and the links by path, each with the name beside it that it leads to."""
 
-    files: tuple[Entry, ...]
+    files: tuple[FolderEntry, ...]
     links: dict[str, str]
 
     @property
@@ -57,7 +57,7 @@ class Contents:
 
 def read_contents(wheels: Iterable[Path]) -> Contents:
     """Read what the wheels bring. Raises ValueError for what is no wheel, or where two bring different files."""
-    found: dict[str, Entry] = {}
+    found: dict[str, FolderEntry] = {}
     for wheel in wheels:
         for entry in _entries(wheel):
             there = found.setdefault(entry.path, entry)
@@ -67,14 +67,14 @@ def read_contents(wheels: Iterable[Path]) -> Contents:
     return Contents(tuple(entry for path, entry in found.items() if path not in links), links)
 
 
-def _entries(wheel: Path) -> list[Entry]:
+def _entries(wheel: Path) -> list[FolderEntry]:
     try:
         with zipfile.ZipFile(wheel) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
     except (zipfile.BadZipFile, EOFError) as error:
         raise ValueError(f"{wheel.name} is damaged: {error}") from error
     placed = ((info, _place(wheel, info.filename)) for info in infos)
-    return [Entry(wheel, info.filename, path, info.file_size, info.CRC) for info, path in placed if path]
+    return [FolderEntry(wheel, info.filename, path, info.file_size, info.CRC) for info, path in placed if path]
 
 
 def _place(wheel: Path, member: str) -> str:
@@ -89,7 +89,7 @@ def _place(wheel: Path, member: str) -> str:
     return "" if any(path == each or path.startswith(f"{each}/") for each in LEFT_OUT) else path
 
 
-def find_links(found: dict[str, Entry]) -> dict[str, str]:
+def find_links(found: dict[str, FolderEntry]) -> dict[str, str]:
     """Give the copies of shared libraries as links: each name to the next longer one of the same bytes."""
     libraries = sorted(path for path in found if ".so" in path)
     links = {}
@@ -101,13 +101,13 @@ def find_links(found: dict[str, Entry]) -> dict[str, str]:
     return links
 
 
-def _bytes(entry: Entry) -> tuple[int, int]:
+def _bytes(entry: FolderEntry) -> tuple[int, int]:
     return entry.size, entry.crc
 
 
 def unpack(contents: Contents, into: Path) -> None:
     """Write files and links into an empty folder. zipfile holds each file to its CRC. Raises OSError."""
-    by_wheel: dict[Path, list[Entry]] = {}
+    by_wheel: dict[Path, list[FolderEntry]] = {}
     for entry in contents.files:
         by_wheel.setdefault(entry.wheel, []).append(entry)
     for wheel, entries in by_wheel.items():

@@ -32,7 +32,7 @@ KIND, SPIRV, NATIVE = 4, 2, 1
 FORMATS = {"spir64": SPIRV, "spir64_gen": NATIVE}
 
 
-class Image(NamedTuple):
+class DeviceImage(NamedTuple):
     """A device image: for which target, its kernels, its property sets, its bytes.
 
     A property is a number or bytes in base 64; `kernels` says of each where it is written (`FILE:LINE:COLUMN`, and a
@@ -45,14 +45,14 @@ class Image(NamedTuple):
     data: bytes
 
 
-class Record(NamedTuple):
+class ObjectImages(NamedTuple):
     """The images of a compile, and the source that they are of."""
 
     source: str
-    images: tuple[Image, ...]
+    images: tuple[DeviceImage, ...]
 
 
-def make_record(record: Record) -> tuple[bytes, list[int]]:
+def make_record(record: ObjectImages) -> tuple[bytes, list[int]]:
     """Give the bytes of a record, and where in it each image begins."""
     rows = [{**each._asdict(), "data": len(each.data)} for each in record.images]
     text = json.dumps({"source": record.source, "images": rows}, sort_keys=True, separators=(",", ":")).encode()
@@ -65,7 +65,7 @@ def make_record(record: Record) -> tuple[bytes, list[int]]:
     return head + bytes(body), starts
 
 
-def read_records(data: bytes) -> Iterator[Record]:
+def read_records(data: bytes) -> Iterator[ObjectImages]:
     """Give the records of a section. Raises ValueError where it is none of ours."""
     at = 0
     while at < len(data):
@@ -78,16 +78,16 @@ def read_records(data: bytes) -> Iterator[Record]:
         at += length
 
 
-def _read_record(data: bytes, told: dict[str, Any], at: int) -> Record:
+def _read_record(data: bytes, told: dict[str, Any], at: int) -> ObjectImages:
     images = []
     for row in told["images"]:
         at += -at % ALIGNED
-        images.append(Image(row["target"], row["kernels"], row["properties"], data[at : at + row["data"]]))
+        images.append(DeviceImage(row["target"], row["kernels"], row["properties"], data[at : at + row["data"]]))
         at += row["data"]
-    return Record(told["source"], tuple(images))
+    return ObjectImages(told["source"], tuple(images))
 
 
-def make_assembly(record: Record, file: Path, starts: list[int], descriptor: int, options: str = "") -> str:
+def make_assembly(record: ObjectImages, file: Path, starts: list[int], descriptor: int, options: str = "") -> str:
     """Give the assembly that holds a record, which lies in a file, and registers its images when it is loaded.
 
     The functions that register stand in `.init_array` and `.fini_array`, which linkers keep with --gc-sections.
@@ -158,7 +158,9 @@ class _Texts:
         return self.labels[data]
 
 
-def _row(image: Image, number: int, start: int, descriptor: int, texts: _Texts, tables: list[str]) -> Iterable[str]:
+def _row(
+    image: DeviceImage, number: int, start: int, descriptor: int, texts: _Texts, tables: list[str]
+) -> Iterable[str]:
     """Give the row of an image; what it refers to is added to the tables."""
     entries, sets = f".Lentries{number}", f".Lsets{number}"
     tables += [".balign 8", f"{entries}:"]

@@ -12,9 +12,9 @@ from helperlib.output import whole
 from helperlib.sycl import passes
 from helperlib.sycl.ahead import GEN, make_native
 from helperlib.sycl.compile import make_registration
-from helperlib.sycl.images import SECTION, Record, read_records
+from helperlib.sycl.images import SECTION, ObjectImages, read_records
 from helperlib.sycl.refuse import find_mixed, find_undefined
-from helperlib.sycl.work import FailedError, Work, run
+from helperlib.sycl.work import CompileWork, FailedError, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ ARCHIVE = b"!<arch>\n"
 MEMBER = 60
 
 
-def link(work: Work, objects: dict[str, Path]) -> None:
+def link(work: CompileWork, objects: dict[str, Path]) -> None:
     """Link the inputs, sources as their objects. Raises FailedError where two kernels of one name differ."""
     call = work.call
     out = Path(call.out or "a.out")
@@ -47,7 +47,7 @@ def _link_options(words: list[str]) -> list[str]:
     return [each for each in words if each.startswith(("-O", "-g", "-m", "-pthread", "-f", "-std="))]
 
 
-def _runtime(work: Work) -> list[str]:
+def _runtime(work: CompileWork) -> list[str]:
     """Give the words that add the run time; a program finds it in the toolkit, a library by who loads it."""
     if not work.call.sycl:
         return []
@@ -55,17 +55,17 @@ def _runtime(work: Work) -> list[str]:
     return [f"-L{work.home.lib}", *path, "-lsycl-preview" if work.call.preview else "-lsycl"]
 
 
-def link_device(work: Work) -> None:
+def link_device(work: CompileWork) -> None:
     """Make the object of a device link. Objects register their own SPIR-V, so without native code it holds nothing."""
     names = [Path(each.word) for each in work.call.inputs if not each.word.startswith("-")]
     records = [record for name in names for record in read_images(name)]
     check_names(records)
-    record = make_native(work, records) if GEN in work.call.targets else Record("device link", ())
+    record = make_native(work, records) if GEN in work.call.targets else ObjectImages("device link", ())
     with whole(Path(work.call.out or "a.out")) as draft:
         shutil.copyfile(make_registration(work, record), draft)
 
 
-def read_images(path: Path) -> list[Record]:
+def read_images(path: Path) -> list[ObjectImages]:
     """Give the images of an object, an archive or a linked file."""
     try:
         data = path.read_bytes()
@@ -74,7 +74,7 @@ def read_images(path: Path) -> list[Record]:
     return [record for member in _members(data) for record in _read_member(path, member)]
 
 
-def _read_member(path: Path, member: bytes) -> list[Record]:
+def _read_member(path: Path, member: bytes) -> list[ObjectImages]:
     """Give the images of an ELF file; anything else has none."""
     try:
         sections = Elf(member).sections()
@@ -100,7 +100,7 @@ def _members(data: bytes) -> Iterator[bytes]:
         at += MEMBER + size + size % 2
 
 
-def check_names(records: Iterable[Record]) -> None:
+def check_names(records: Iterable[ObjectImages]) -> None:
     """Refuse kernels that have one name and are written in two ways: the run time would take either for both."""
     seen: dict[str, tuple[str, str]] = {}
     for record in records:

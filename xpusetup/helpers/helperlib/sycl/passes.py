@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from helperlib.sycl.call import CallError
 
 if TYPE_CHECKING:
-    from helperlib.sycl.call import Call, Input
+    from helperlib.sycl.call import CompilerCall, Input
     from helperlib.sycl.home import Home
 
 ALWAYS = ("-fno-sycl-unnamed-lambda",)
@@ -33,7 +33,7 @@ ROUNDED = re.compile(r"-foffload-fp32-prec-(div|sqrt)")
 NATIVE_ROUNDED = "-ze-fp32-correctly-rounded-divide-sqrt"
 
 
-def image_options(call: Call) -> str:
+def image_options(call: CompilerCall) -> str:
     """Give what an image asks of the compiler of the run time: libsycl puts each back end's own word in its place.
 
     (AddImpliedTargetArgs of intel/llvm, clang/lib/Driver/ToolChains/SYCL.cpp.) Without it a GPU divides float by float
@@ -42,12 +42,12 @@ def image_options(call: Call) -> str:
     return " ".join(dict.fromkeys(each for each in call.device if ROUNDED.fullmatch(each)))
 
 
-def native_options(call: Call) -> list[str]:
+def native_options(call: CompilerCall) -> list[str]:
     """Give what the same words ask of ocloc."""
     return [NATIVE_ROUNDED] if image_options(call) else []
 
 
-def host_driver(call: Call, language: str = "c++") -> str:
+def host_driver(call: CompilerCall, language: str = "c++") -> str:
     """Give the host's compiler: the one that is named, or g++; gcc for C."""
     if call.host_compiler and call.sycl:
         return call.host_compiler
@@ -76,7 +76,7 @@ def install_folder(compiler: str) -> str:
     return str(Path(found.strip()).parent)
 
 
-def device_words(call: Call, source: Input, home: Home) -> list[str]:
+def device_words(call: CompilerCall, source: Input, home: Home) -> list[str]:
     """Give the words of the device pass, but for where it writes."""
     words = [*ALWAYS, f"--gcc-install-dir={install_folder(host_driver(call))}"]
     if Path(source.word).suffix not in {".cpp", ".cc", ".cxx", ".C"}:
@@ -116,7 +116,7 @@ def _without_own_headers(words: list[str], home: Home) -> list[str]:
     return found
 
 
-def host_command(call: Call, source: Input, home: Home, header: Path | None, given: str = "") -> list[str]:
+def host_command(call: CompilerCall, source: Input, home: Home, header: Path | None, given: str = "") -> list[str]:
     """Give the command of the host pass, but for its output; `given` is the file that stands for the source."""
     command = [host_driver(call, source.language)]
     language = source.language
@@ -137,7 +137,7 @@ def host_command(call: Call, source: Input, home: Home, header: Path | None, giv
     ]
 
 
-def _preview(call: Call) -> list[str]:
+def _preview(call: CompilerCall) -> list[str]:
     """Give what SYCL's headers go by where a program is linked with libsycl-preview."""
     return ["-D__INTEL_PREVIEW_BREAKING_CHANGES"] if call.preview else []
 

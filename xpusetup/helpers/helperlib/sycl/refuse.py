@@ -13,7 +13,7 @@ from helperlib.sycl.spirv import read_imports
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from helperlib.sycl.images import Image, Record
+    from helperlib.sycl.images import DeviceImage, ObjectImages
 
 LARGEST = 1_900_000_000
 """Bytes of images in an object: code reaches 2 GiB far, and of more a linker says that a relocation was truncated."""
@@ -28,7 +28,7 @@ RUN_TIME = ("__spirv_", "__devicelib_")
 """How functions are called that the run time or a driver adds."""
 
 
-def find_trouble(images: Sequence[Image], names: Iterable[str]) -> str:
+def find_trouble(images: Sequence[DeviceImage], names: Iterable[str]) -> str:
     """Say why the images of a source, whose host pass asks for these kernels, cannot be used; empty where they can."""
     missing = set(names) - {name for each in images for name in each.kernels}
     if missing:
@@ -48,13 +48,13 @@ def find_trouble(images: Sequence[Image], names: Iterable[str]) -> str:
     )
 
 
-def is_esimd(images: Iterable[Image], included: Iterable[str]) -> bool:
+def is_esimd(images: Iterable[DeviceImage], included: Iterable[str]) -> bool:
     """Say whether a source is written for ESIMD."""
     marked = any("isEsimdImage" in values for each in images for values in each.properties.values())
     return marked or any(each.endswith(ESIMD_HEADER) for each in included)
 
 
-def find_undefined(records: Sequence[Record]) -> str:
+def find_undefined(records: Sequence[ObjectImages]) -> str:
     """Say which functions of device code are asked for and in none of the records; empty where there is none."""
     images = [image for record in records for image in record.images]
     there = {name for image in images for name in image.properties.get("SYCL/exported symbols", {})}
@@ -67,7 +67,7 @@ def find_undefined(records: Sequence[Record]) -> str:
     return ""
 
 
-def find_mixed(records: Sequence[Record]) -> str:
+def find_mixed(records: Sequence[ObjectImages]) -> str:
     """Say which source gives a function to others and has device globals; empty where there is none.
 
     The run time links such an image to those that ask for it, and then launches its own kernels with globals that

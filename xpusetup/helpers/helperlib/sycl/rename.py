@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from pathlib import Path
 
-    from helperlib.sycl.images import Image
+    from helperlib.sycl.images import DeviceImage
 
 DECLARED = "// Forward declarations of templated kernel function types:"
 NAMED = "// names of all kernels defined in the corresponding source"
@@ -48,7 +48,7 @@ def hide_types(header: str) -> str:
     return header.replace(DECLARED, f"{begun}\n{DECLARED}", 1).replace(NAMED, f"{ended}\n{NAMED}", 1)
 
 
-def rename_image(image: Image, kernels: Collection[str], suffix: str) -> Image:
+def rename_image(image: DeviceImage, kernels: Collection[str], suffix: str) -> DeviceImage:
     """Give an image with other names of its kernels, in its code and in all that is told of it."""
 
     def rename(name: str) -> str:

@@ -30,7 +30,7 @@ class Word(NamedTuple):
     host: tuple[str, ...] | None = None
 
 
-class Group(NamedTuple):
+class WordGroup(NamedTuple):
     """Rows that belong together: what they are about, where upstream passes them, the rows."""
 
     name: str
@@ -42,8 +42,8 @@ DROPPED = "the compiler's library would drop it in silence"
 NOT_JOINED = "host and device code are joined in one object, which a linker cannot optimise as a whole"
 PRECISE = "host code is compiled as precisely as g++ does by itself"
 
-GROUPS: tuple[Group, ...] = (
-    Group(
+GROUPS: tuple[WordGroup, ...] = (
+    WordGroup(
         "What is to be done",
         "CMake, torch-xpu-ops cmake/Modules/FindSYCL/run_sycl.cmake, torch/utils/cpp_extension.py",
         (
@@ -57,7 +57,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-Xs(?!pirv|ycl).+", "own"),
         ),
     ),
-    Group(
+    WordGroup(
         "Sources and headers",
         "CMake, torch-xpu-ops cmake/Modules/FindSYCL.cmake, oneDNN cmake/SYCL.cmake",
         (
@@ -66,7 +66,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-ffile-prefix-map=.*|-fmacro-prefix-map=.*|-fdebug-prefix-map=.*", "both"),
         ),
     ),
-    Group(
+    WordGroup(
         "The language, and the machine as far as it decides how data lies",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/host_compiler.cmake, PyTorch CMakeLists.txt",
         (
@@ -86,7 +86,7 @@ GROUPS: tuple[Group, ...] = (
             ),
         ),
     ),
-    Group(
+    WordGroup(
         "Optimisation and debugging",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, CMake's build types, Python's own flags",
         (
@@ -101,7 +101,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-Rno-.*", "none", why="nothing here prints the remarks that it would leave out"),
         ),
     ),
-    Group(
+    WordGroup(
         "Floating point",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake, PyTorch CMakeLists.txt",
         (
@@ -117,7 +117,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-ftz", "refused", why=f"{DROPPED}, so denormal numbers would be kept"),
         ),
     ),
-    Group(
+    WordGroup(
         "Device code",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/SYCL.cmake and cmake/host_compiler.cmake, cpp_extension",
         (
@@ -164,7 +164,7 @@ GROUPS: tuple[Group, ...] = (
             ),
         ),
     ),
-    Group(
+    WordGroup(
         "Host code",
         "PyTorch CMakeLists.txt, oneDNN cmake/platform.cmake, CMake's FindOpenMP, Python's own flags",
         (
@@ -186,7 +186,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-f(no-)?lto(=.*)?|-f(no-)?fat-lto-objects|-fuse-linker-plugin", "none", why=NOT_JOINED),
         ),
     ),
-    Group(
+    WordGroup(
         "Messages",
         "torch-xpu-ops cmake/BuildFlags.cmake, oneDNN cmake/platform.cmake and src/gpu/intel/CMakeLists.txt, ccache",
         (
@@ -216,7 +216,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-w|-pedantic|-pedantic-errors|-W(?!l,|a,|p,).*", "both"),
         ),
     ),
-    Group(
+    WordGroup(
         "Intel's own",
         "torch-xpu-ops cmake/Modules/FindSYCL/run_sycl.cmake (main)",
         (
@@ -224,7 +224,7 @@ GROUPS: tuple[Group, ...] = (
             Word(r"-qmkl.*|-qtbb|-qipp.*|-qdaal.*", "refused", why="the toolkit has the compiler's libraries alone"),
         ),
     ),
-    Group(
+    WordGroup(
         "The link",
         "CMake, torch-xpu-ops src/BuildOnLinux.cmake, oneDNN cmake/OpenMP.cmake",
         (

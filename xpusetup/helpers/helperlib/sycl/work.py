@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from helperlib.sycl.call import Call
+    from helperlib.sycl.call import CompilerCall
     from helperlib.sycl.home import Home
 
 
@@ -25,11 +25,11 @@ class FailedError(Exception):
         self.code = code
 
 
-class Work(NamedTuple):
+class CompileWork(NamedTuple):
     """Where a call works: the toolkit, the call, a folder of its own."""
 
     home: Home
-    call: Call
+    call: CompilerCall
     folder: Path
 
     @property
@@ -48,7 +48,7 @@ class Work(NamedTuple):
         return tuple(each for each in (*self.call.both, *self.call.host_options) if MAP.fullmatch(each))
 
 
-def run(work: Work, command: Sequence[str]) -> str:
+def run(work: CompileWork, command: Sequence[str]) -> str:
     """Run a command of the host; gives what it said on stderr. Raises FailedError with its words said."""
     if work.call.verbose:
         sys.stderr.write(f" {passes.show(list(command))}\n")

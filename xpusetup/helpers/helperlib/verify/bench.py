@@ -34,7 +34,7 @@ FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
 
 
 @dataclass(frozen=True)
-class Outcome:
+class BenchOutcome:
     """What a check found. Where `verdict` is not given it follows from the level, or from what the check raised."""
 
     level: str
@@ -58,7 +58,7 @@ class Absent(Exception):  # noqa: N818, a finding
         self.since = since or (named[1] if named else "")
 
 
-class Difference(NamedTuple):
+class NumericDifference(NamedTuple):
     case: str
     relative: float
     cosine: float
@@ -66,7 +66,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bench:
+class DeviceBench:
     """The device under test. Importing torch is the first check, so it cannot come any earlier than its first use.
 
     `compile_backend` is that of torch.compile ("" where the device file names none, so torch's own default),
@@ -108,7 +108,7 @@ class Bench:
         return None
 
 
-class Check(NamedTuple):
+class BenchCheck(NamedTuple):
     """One thing to find out, and from which level of verification on it is asked.
 
     `run` may raise: Absent where there is nothing to try, NotImplementedError where the device does not support it.
@@ -117,34 +117,34 @@ class Check(NamedTuple):
 
     id: str
     title: str
-    run: Callable[[Bench], Outcome]
+    run: Callable[[DeviceBench], BenchOutcome]
     level: str = "quick"
     patience: float | None = None
 
 
-def compare(case: str, got: Any, expected: Any, limit: float) -> Difference:
+def compare(case: str, got: Any, expected: Any, limit: float) -> NumericDifference:
     ours, right = (tensor.detach().cpu().double().flatten() for tensor in (got, expected))
     if ours.shape != right.shape:
         raise ValueError(f"{case}: {tuple(got.shape)} instead of {tuple(expected.shape)}")
     size, tiny = float(right.norm()), 1e-30
     relative = float((ours - right).norm()) / max(size, tiny)
-    return Difference(case, relative, float(ours @ right) / max(float(ours.norm()) * size, tiny), limit)
+    return NumericDifference(case, relative, float(ours @ right) / max(float(ours.norm()) * size, tiny), limit)
 
 
-def judge(found: list[Difference]) -> Outcome:
+def judge(found: list[NumericDifference]) -> BenchOutcome:
     """Name the case that is worst for its own limit; what is not a number is worse than any number."""
 
-    def badness(one: Difference) -> float:
+    def badness(one: NumericDifference) -> float:
         return math.inf if math.isnan(one.relative + one.cosine) else one.relative / one.limit
 
     worst = max(found, key=badness)
     good = badness(worst) <= 1 and worst.cosine >= COSINE
     where = f"{len(found)} cases, the worst: {worst.case}" if good else f"at {worst.case}"
     seen = f"relative difference {worst.relative:.1e}, cosine {worst.cosine:.6f} ({where})"
-    return Outcome("ok" if good else "fail", seen, f"relative {worst.limit:g}, cosine {COSINE}")
+    return BenchOutcome("ok" if good else "fail", seen, f"relative {worst.limit:g}, cosine {COSINE}")
 
 
-def describe_device(bench: Bench, index: int) -> dict[str, Any]:
+def describe_device(bench: DeviceBench, index: int) -> dict[str, Any]:
     module, name, memory = bench.module, None, None
     if hasattr(module, "get_device_properties"):
         properties = module.get_device_properties(index)
@@ -184,7 +184,7 @@ NAMED = 3
 """So many cases are named after the first one that is wrong."""
 
 
-class Case(NamedTuple):
+class DeviceCase(NamedTuple):
     """One thing that a device does. With a limit of 0 every element, the shape and the dtype have to be equal."""
 
     name: str
@@ -193,7 +193,7 @@ class Case(NamedTuple):
     limit: float = 0.0
 
 
-class Verdict(NamedTuple):
+class CaseVerdict(NamedTuple):
     name: str
     wrong: str = ""
     unsupported: str = ""
@@ -202,8 +202,8 @@ class Verdict(NamedTuple):
 
 
 def same(
-    bench: Bench, functions: Mapping[str, Callable[..., Any]], *inputs: Any, limit: float = 0.0, note: str = ""
-) -> Iterator[Case]:
+    bench: DeviceBench, functions: Mapping[str, Callable[..., Any]], *inputs: Any, limit: float = 0.0, note: str = ""
+) -> Iterator[DeviceCase]:
     """Let the device and the CPU call functions of torch and these inputs; with a limit the CPU works in float64."""
 
     def ours(function: Callable[..., Any]) -> Any:
@@ -213,21 +213,21 @@ def same(
         return function(bench.torch, *(widen(one) if limit else one.clone() for one in inputs))
 
     for name, each in functions.items():
-        yield Case(name + (f" {note}" if note else ""), partial(ours, each), partial(right, each), limit)
+        yield DeviceCase(name + (f" {note}" if note else ""), partial(ours, each), partial(right, each), limit)
 
 
 def in_each_precision(
-    bench: Bench, functions: Mapping[str, Callable[..., Any]], *inputs: Any, room: float = 1.0
-) -> Iterator[Case]:
+    bench: DeviceBench, functions: Mapping[str, Callable[..., Any]], *inputs: Any, room: float = 1.0
+) -> Iterator[DeviceCase]:
     """Let the functions run in float32, float16 and bfloat16; `room` multiplies the usual limits."""
     for name, limit in LIMITS.items():
         rounded = (one.to(getattr(bench.torch, name)) if one.is_floating_point() else one for one in inputs)
         yield from same(bench, functions, *rounded, limit=limit * room, note=name)
 
 
-def fact(name: str, found: Callable[[], Any], right: Any) -> Case:
+def fact(name: str, found: Callable[[], Any], right: Any) -> DeviceCase:
     """Make a case of a value that is known beforehand."""
-    return Case(name, found, lambda: right)
+    return DeviceCase(name, found, lambda: right)
 
 
 def widen(tensor: Any) -> Any:
@@ -236,7 +236,7 @@ def widen(tensor: Any) -> Any:
     return tensor.double() if tensor.is_floating_point() else tensor.clone()
 
 
-def run_cases(bench: Bench, cases: Iterable[Case]) -> Outcome:
+def run_cases(bench: DeviceBench, cases: Iterable[DeviceCase]) -> BenchOutcome:
     """Judge all cases. NotImplementedError tells of cases that the device lacks, where no other is wrong."""
     cases = tuple(cases)
     verdicts = [judge_case(bench, one) for one in cases]
@@ -245,42 +245,42 @@ def run_cases(bench: Bench, cases: Iterable[Case]) -> Outcome:
     limits = sorted({one.limit for one in cases})
     limit = ", ".join(f"relative {one:g}" if one else "equal" for one in limits)
     if wrong:
-        return Outcome("fail", f"{describe_first(wrong, 'wrong')} of {len(verdicts)} cases", limit)
+        return BenchOutcome("fail", f"{describe_first(wrong, 'wrong')} of {len(verdicts)} cases", limit)
     if lacking:
         raise NotImplementedError(f"{describe_first(lacking, 'unsupported')} of {len(verdicts)} cases")
-    return Outcome("ok", f"{len(verdicts)} cases{describe_worst(verdicts)}", limit)
+    return BenchOutcome("ok", f"{len(verdicts)} cases{describe_worst(verdicts)}", limit)
 
 
-def by_cases(cases: Callable[[Bench], Iterable[Case]]) -> Callable[[Bench], Outcome]:
+def by_cases(cases: Callable[[DeviceBench], Iterable[DeviceCase]]) -> Callable[[DeviceBench], BenchOutcome]:
     """Make a check of what gives its cases; that may raise, as a check may."""
     return lambda bench: run_cases(bench, cases(bench))
 
 
-def describe_worst(verdicts: list[Verdict]) -> str:
+def describe_worst(verdicts: list[CaseVerdict]) -> str:
     worst = max(verdicts, key=lambda one: one.share)
     return f", the worst: {worst.name}, relative {worst.relative:.1e}" if worst.relative else ", all equal"
 
 
-def describe_first(verdicts: list[Verdict], kind: str) -> str:
+def describe_first(verdicts: list[CaseVerdict], kind: str) -> str:
     first, *others = verdicts
     names = ", ".join(one.name for one in others[:NAMED]) + (", ..." if len(others) > NAMED else "")
     also = f"; also {names}" if others else ""
     return f"{first.name}: {first.wrong or first.unsupported}{also}; {kind}: {len(verdicts)}"
 
 
-def judge_case(bench: Bench, case: Case) -> Verdict:
+def judge_case(bench: DeviceBench, case: DeviceCase) -> CaseVerdict:
     expected = case.right()
     try:
         wrong, relative = differ(bench, case.ours(), expected, case.limit)
     except Exception as error:  # noqa: BLE001, whatever a driver throws is a finding about this case
         text = describe_error(error)
         if is_unsupported(error) or LACKING in text:
-            return Verdict(case.name, unsupported=text)
-        return Verdict(case.name, wrong=text)
-    return Verdict(case.name, wrong, relative=relative, share=relative / (case.limit or 1.0))
+            return CaseVerdict(case.name, unsupported=text)
+        return CaseVerdict(case.name, wrong=text)
+    return CaseVerdict(case.name, wrong, relative=relative, share=relative / (case.limit or 1.0))
 
 
-def differ(bench: Bench, got: Any, expected: Any, limit: float) -> tuple[str, float]:
+def differ(bench: DeviceBench, got: Any, expected: Any, limit: float) -> tuple[str, float]:
     """Say what is wrong, or an empty text, and how far the numbers are apart."""
     if isinstance(expected, (tuple, list)):
         if len(got) != len(expected):
@@ -327,12 +327,12 @@ def spread(tensor: Any) -> Any:
     return (wide.view(wide.real.dtype) if wide.is_complex() and wide.dim() else wide).flatten()
 
 
-def judge_rules(rules: dict[str, bool], good: str) -> Outcome:
+def judge_rules(rules: dict[str, bool], good: str) -> BenchOutcome:
     broken = [text for text, holds in rules.items() if not holds]
-    return Outcome("fail", "; ".join(broken)) if broken else Outcome("ok", good)
+    return BenchOutcome("fail", "; ".join(broken)) if broken else BenchOutcome("ok", good)
 
 
-def find_function(bench: Bench, name: str, since: str) -> Callable[..., Any]:
+def find_function(bench: DeviceBench, name: str, since: str) -> Callable[..., Any]:
     """Find a function in the device's module or in torch.accelerator; Absent where neither has it.
 
     `since` is the first release whose torch.xpu has it; other devices can have it by torch.accelerator since 2.9.
@@ -380,7 +380,7 @@ def find_host_peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def run_measured(bench: Bench, run: Callable[[], Any], times: int = 1) -> tuple[list[Any], Cost]:
+def run_measured(bench: DeviceBench, run: Callable[[], Any], times: int = 1) -> tuple[list[Any], Cost]:
     """Run something several times; give what each run returned, and what it cost.
 
     A device works on after the call has returned, so the clock stops when it has nothing left to do.

@@ -61,7 +61,7 @@ OPTIONAL = ("peak_bytes", "stack")
 
 
 @dataclass(frozen=True)
-class Result:
+class BenchResult:
     """What is known of one check. `stack`: where its process was when it hung or died, the innermost call first."""
 
     id: str
@@ -79,7 +79,7 @@ class Result:
     since: str = ""
 
 
-def describe(result: Result) -> dict[str, Any]:
+def describe(result: BenchResult) -> dict[str, Any]:
     """Give a result as the document holds it; what no device told is left out."""
     pairs = asdict(result).items()
     return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
@@ -103,7 +103,7 @@ def is_named(name: str, among: Sequence[str]) -> bool:
     return name in among or name.partition(".")[0] in among
 
 
-def judge_result(result: Result, gaps: Mapping[str, str], torch: str) -> Result:
+def judge_result(result: BenchResult, gaps: Mapping[str, str], torch: str) -> BenchResult:
     """Turn what is unsupported or absent into a level: expected of this device, of this old torch, or a fault."""
     gap = gaps.get(result.id)
     if result.id in GATES:
@@ -119,7 +119,7 @@ def judge_result(result: Result, gaps: Mapping[str, str], torch: str) -> Result:
     return result
 
 
-def find_cause(result: Result, earlier: Sequence[Result]) -> str | None:
+def find_cause(result: BenchResult, earlier: Sequence[BenchResult]) -> str | None:
     """Name the first earlier check whose trouble this one may follow from."""
     if result.level not in FAILING or result.own_fault:
         return None
@@ -130,16 +130,16 @@ def find_cause(result: Result, earlier: Sequence[Result]) -> str | None:
     return next((one.caused_by or one.id for one in possible), None)
 
 
-def fill_in(results: list[Result], chosen: Sequence[str]) -> list[Result]:
+def fill_in(results: list[BenchResult], chosen: Sequence[str]) -> list[BenchResult]:
     """Add the checks that nobody came to, because of the gate or of the first failure that let no other through."""
     found = {one.id: one for one in results}
     last = results[-1]
     cause = last.caused_by or last.id
-    blank = {name: Result(name, TITLES[name], "skip", "not run", caused_by=cause) for name in chosen}
+    blank = {name: BenchResult(name, TITLES[name], "skip", "not run", caused_by=cause) for name in chosen}
     return list({**blank, **found}.values())
 
 
-def is_verified(results: Sequence[Result]) -> bool | None:
+def is_verified(results: Sequence[BenchResult]) -> bool | None:
     """Say yes or no, or None where there is no device and none was expected. A skipped check is not a failed one."""
     if any(one.level in FAILING for one in results):
         return False

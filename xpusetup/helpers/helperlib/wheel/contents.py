@@ -71,7 +71,7 @@ NO_TARGETS = Targets()
 
 
 @dataclass(frozen=True)
-class Library:
+class SharedObject:
     path: str
     soname: str | None = None
     needed: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class Library:
     program: bool = False
 
 
-def read_library(path: str, file: IO[bytes]) -> Library:
+def read_library(path: str, file: IO[bytes]) -> SharedObject:
     """Read an ELF file. Raises NotElfError for one that cannot be read."""
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
@@ -100,12 +100,12 @@ def read_library(path: str, file: IO[bytes]) -> Library:
             raise NotElfError(BROKEN) from error
 
 
-def _read_elf(path: str, elf: Elf) -> Library:
+def _read_elf(path: str, elf: Elf) -> SharedObject:
     cut = elf.lacks_sections()
     sections = () if cut else tuple(section.name for section in elf.sections())
     images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
     new, old = count_strings(elf)
-    return Library(
+    return SharedObject(
         path=path,
         soname=next(iter(elf.texts(SONAME)), None),
         needed=elf.texts(NEEDED),
@@ -183,13 +183,13 @@ class NotAWheelError(ValueError):
 
 
 @dataclass(frozen=True)
-class Member:
+class WheelMember:
     path: str
     size: int = 0
     sha256: str = ""
     found: frozenset[str] = frozenset()
     mapped: frozenset[str] = frozenset()  # found in a compiler option that takes this very text out of the results
-    library: Library | None = None
+    library: SharedObject | None = None
     trouble: str | None = None
     machine: str = ""  # of an ELF file: the processor that it is for
     unread: str = ""  # of a sound library: whose it is that none is read of
@@ -208,7 +208,7 @@ class Opened(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Wheel:
+class WheelContents:
     file_name: str
     size: int
     sha256: str
@@ -217,7 +217,7 @@ class Wheel:
     tags: tuple[str, ...]
     requires: tuple[str, ...]
     record: tuple[tuple[str, str], ...]
-    members: tuple[Member, ...]
+    members: tuple[WheelMember, ...]
     opened: tuple[Opened, ...] = ()
     folder: str = ""  # .dist-info
     format: str = "1.0"  # of the wheel itself
@@ -232,7 +232,7 @@ class Wheel:
         return tuple("-".join(tag) for tag in product(*parts))
 
     @property
-    def libraries(self) -> tuple[Library, ...]:
+    def libraries(self) -> tuple[SharedObject, ...]:
         return tuple(member.library for member in self.members if member.library)
 
 
@@ -259,7 +259,7 @@ class Wanted:
         return (*self.forbidden, *self.build_folders)
 
 
-class Finding(NamedTuple):
+class WheelFinding(NamedTuple):
     level: str
     seen: str
     limit: str | None = None
@@ -298,7 +298,7 @@ def list_files(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     return [member for member in archive.infolist() if not member.filename.endswith("/")]
 
 
-def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
+def read_wheel(path: Path, texts: tuple[str, ...]) -> WheelContents:
     if not FILE_NAME.fullmatch(path.name):
         known = "NAME-VERSION-PYTHON-ABI-PLATFORM.whl"
         raise NotAWheelError(f"{path.name} is no name of a wheel, and pip takes none without: {known}")
@@ -329,7 +329,7 @@ def _no_archive(path: Path) -> str:
     return next(said, "it is no zip archive" if head else "it is empty")
 
 
-def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
+def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> WheelContents:
     folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
     if len(folders) != 1:
         raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
@@ -339,7 +339,7 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
     folder = folders.pop()
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
     record = csv.reader(_read_small(archive, f"{folder}/RECORD").decode().splitlines())
-    return Wheel(
+    return WheelContents(
         file_name=path.name,
         size=size,
         sha256=hash_file(path),
@@ -373,7 +373,7 @@ def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
     return data
 
 
-def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[str, ...]) -> Member:
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[str, ...]) -> WheelMember:
     scanner, digest, head = Scanner(texts), hashlib.sha256(), b""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as copy:
         try:
@@ -387,7 +387,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
         except UNREADABLE as error:
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise
-            return Member(info.filename, trouble=f"cannot be read: {error}")
+            return WheelMember(info.filename, trouble=f"cannot be read: {error}")
         scanner.feed(b"")
         member = _look(info, head, copy)
     sha256 = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
@@ -409,18 +409,18 @@ OF_SYSTEMS = {
 LINKER_SCRIPT = "is a text for the linker, which nothing can load"
 
 
-def _look(info: zipfile.ZipInfo, head: bytes, copy: IO[bytes]) -> Member:
+def _look(info: zipfile.ZipInfo, head: bytes, copy: IO[bytes]) -> WheelMember:
     """Read an ELF file; of what has the name of a library and is none, say what it is."""
     name = info.filename
     if not head.startswith(MAGIC):
-        return Member(name, instead=_instead(info, head) if LIBRARY.search(basename(name)) else "")
+        return WheelMember(name, instead=_instead(info, head) if LIBRARY.search(basename(name)) else "")
     machine = machine_of(head)
     if machine and head[4:6] != READ:
-        return Member(name, machine=machine, unread=machine)
+        return WheelMember(name, machine=machine, unread=machine)
     try:
-        return Member(name, machine=machine, library=read_library(name, copy))
+        return WheelMember(name, machine=machine, library=read_library(name, copy))
     except NotElfError as error:
-        return Member(name, machine=machine, trouble=f"is no ELF file that can be read: {error}")
+        return WheelMember(name, machine=machine, trouble=f"is no ELF file that can be read: {error}")
 
 
 def _instead(info: zipfile.ZipInfo, head: bytes) -> str:

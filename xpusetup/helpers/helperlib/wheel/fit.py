@@ -28,8 +28,8 @@ from helperlib.elf.conflicts import (
     path_of,
     stem_of,
 )
-from helperlib.elf.file import BROKEN, MAGIC, Elf, Index, NotElfError, Symbols, name_machine, read_symbols
-from helperlib.elf.loader import Library, make_library, open_elf
+from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, SymbolIndex, Symbols, name_machine, read_symbols
+from helperlib.elf.loader import LoaderFile, make_library, open_elf
 from helperlib.env.distributions import requires
 from helperlib.wheel.contents import LIBRARY, LINKER_SCRIPT, NO_TARGETS, UNREADABLE, list_files, what_instead
 from helperlib.wheel.images import Targets, read_targets
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from helperlib.elf.loader import Disk, Loaded, Process
-    from helperlib.env.distributions import Distribution
+    from helperlib.elf.loader import FileReader, Loaded, Process
+    from helperlib.env.distributions import InstalledDistribution
 
 
-class Part(NamedTuple):
+class ArchivePart(NamedTuple):
     """A library of an archive: what the loader knows of it, its symbols, its device code."""
 
-    library: Library
+    library: LoaderFile
     symbols: Symbols
     targets: Targets = Targets()
 
 
-class Archive:
+class WheelArchive:
     """The libraries of a wheel as if it were installed in a folder; each is unpacked alone, to be read, and let go."""
 
     def __init__(self, path: Path, place: str) -> None:
@@ -60,19 +60,19 @@ class Archive:
         self.zip = zipfile.ZipFile(path)
         self.members = {f"{place}/{installed(one.filename)}": one for one in list_files(self.zip)}
         self.troubles: dict[str, str] = {}
-        self._parts: dict[str, Part | None] = {}
+        self._parts: dict[str, ArchivePart | None] = {}
 
-    def part(self, path: str) -> Part | None:
+    def part(self, path: str) -> ArchivePart | None:
         """Give what lies at a path; None for what is no library."""
         if path not in self._parts:
             self._parts[path] = self._read(path) if path in self.members else None
         return self._parts[path]
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ArchivePart]:
         """Give all of its libraries."""
         return [part for path in sorted(self.members) if (part := self.part(path)) is not None]
 
-    def _read(self, path: str) -> Part | None:
+    def _read(self, path: str) -> ArchivePart | None:
         info = self.members[path]
         try:
             with self.zip.open(info) as stream:
@@ -93,11 +93,11 @@ class Archive:
         if why:
             self.troubles[path] = why
 
-    def _map(self, path: str, number: int, size: int) -> Part:
+    def _map(self, path: str, number: int, size: int) -> ArchivePart:
         with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
             elf = Elf(data)
             library = make_library(path, f"{self.path}:{path}", size, elf)
-            return Part(library, read_symbols(elf), NO_TARGETS if elf.lacks_sections() else read_targets(elf))
+            return ArchivePart(library, read_symbols(elf), NO_TARGETS if elf.lacks_sections() else read_targets(elf))
 
     def text(self, ending: str) -> str:
         """Give a file of its .dist-info folder as text; empty where it has none."""
@@ -108,21 +108,21 @@ class Archive:
         return ""
 
 
-class Installed:
+class InstalledFiles:
     """The libraries of a distribution that lies in an environment; it answers what an Archive answers."""
 
-    def __init__(self, one: Distribution, disk: Disk) -> None:
+    def __init__(self, one: InstalledDistribution, disk: FileReader) -> None:
         self.one = one
         self.place = one.place
         self.disk = disk
         self.members = sorted({normpath(join(one.place, path)) for path, _ in one.files if ".so" in basename(path)})
         self.troubles: dict[str, str] = {}
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[ArchivePart]:
         """Give all of its libraries, with their symbols."""
-        return [Part(library, self.disk.symbols(library)) for library in self.libraries()]
+        return [ArchivePart(library, self.disk.symbols(library)) for library in self.libraries()]
 
-    def libraries(self) -> list[Library]:
+    def libraries(self) -> list[LoaderFile]:
         """Give what the loader knows of its libraries; what is none is left out, what is cut off is a trouble."""
         found = [library for path in self.members if (library := self.disk.look(path)) is not None]
         unread = {one.path: say_unread(one.path, _head_of(one.path), one.broken) for one in found if one.broken}
@@ -156,28 +156,28 @@ def say_unread(path: str, head: bytes, error: str = "") -> str:
 class World:
     """The files of an environment with those of archives laid over it; what is `hidden` is replaced by them."""
 
-    def __init__(self, disk: Disk, archives: Sequence[Archive], hidden: Collection[str] = ()) -> None:
+    def __init__(self, disk: FileReader, archives: Sequence[WheelArchive], hidden: Collection[str] = ()) -> None:
         self.disk = disk
         self.archives = archives
         self.hidden = hidden
-        self._indexes: dict[str, Index | None] = {}
+        self._indexes: dict[str, SymbolIndex | None] = {}
 
-    def look(self, path: str) -> Library | None:
+    def look(self, path: str) -> LoaderFile | None:
         """Give the library at a path, as the loader's model asks for it."""
         part = self._part(path)
         if part is not None:
             return part.library
         return None if path in self.hidden else self.disk.look(path)
 
-    def _part(self, path: str) -> Part | None:
+    def _part(self, path: str) -> ArchivePart | None:
         return next((part for one in self.archives if (part := one.part(path)) is not None), None)
 
-    def symbols(self, library: Library) -> Symbols:
+    def symbols(self, library: LoaderFile) -> Symbols:
         """Give all symbols of a library."""
         part = self._part(library.path)
         return part.symbols if part is not None else self.disk.symbols(library)
 
-    def has(self, library: Library, name: str, version: str) -> bool:
+    def has(self, library: LoaderFile, name: str, version: str) -> bool:
         """Say whether a library has a name, in a version node where one is asked for and it has any."""
         part = self._part(library.path)
         if part is not None:
@@ -185,7 +185,7 @@ class World:
         index = self._index(library)
         return index is not None and index.has(name, version)
 
-    def starting(self, library: Library, stem: str) -> Iterator[str]:
+    def starting(self, library: LoaderFile, stem: str) -> Iterator[str]:
         """Give the names of a library that begin so."""
         part, index = self._part(library.path), self._index(library)
         if part is not None:
@@ -193,11 +193,11 @@ class World:
         elif index is not None:
             yield from index.starting(stem)
 
-    def _index(self, library: Library) -> Index | None:
+    def _index(self, library: LoaderFile) -> SymbolIndex | None:
         if library.identity not in self._indexes:
             self._indexes[library.identity] = None
             with suppress(OSError, NotElfError, struct.error):
-                self._indexes[library.identity] = Index(open_elf(library.path))
+                self._indexes[library.identity] = SymbolIndex(open_elf(library.path))
         return self._indexes[library.identity]
 
 
@@ -213,7 +213,7 @@ STABLE = re.compile(r"(?:aoti_)?torch_[a-z]")
 
 
 @dataclass(frozen=True)
-class Problem:
+class LoadProblem:
     """One reason why a library cannot be loaded.
 
     `kind`: library (needed and nowhere), symbol, abi (the other std::string), version (a version node), major (another
@@ -232,7 +232,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedLibrary:
     """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator.
 
     `optional`: Python goes on where it does not load. `off` are libraries of a vendor's run time that its script
@@ -244,13 +244,13 @@ class Judged:
     torch: int
     stable: int
     foreign: bool
-    problems: tuple[Problem, ...]
+    problems: tuple[LoadProblem, ...]
     optional: bool = False
     off: tuple[str, ...] = ()
 
 
 @dataclass
-class Bench:
+class FitBench:
     """What libraries of a wheel are judged by: the process with torch in it, and what is known of its files.
 
     `closed`: an environment, whose libraries are all here; else `brought` names those that torch's requirements bring.
@@ -263,31 +263,33 @@ class Bench:
     closed: bool
     brought: frozenset[str] = frozenset()
     brings: tuple[str, ...] = ()
-    before: Mapping[str, Library] = field(default_factory=dict)
+    before: Mapping[str, LoaderFile] = field(default_factory=dict)
     beside: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
 
-    def judge(self, parts: Sequence[Part]) -> list[Judged]:
+    def judge(self, parts: Sequence[ArchivePart]) -> list[JudgedLibrary]:
         """Judge each library of a wheel that Python may open."""
         own = {name: part.library for part in reversed(parts) for name in names_of(part.library)}
         return [self._judge_one(part, {**self.before, **own}) for part in opened(parts)]
 
-    def judge_unread(self, troubles: Mapping[str, str]) -> list[Judged]:
+    def judge_unread(self, troubles: Mapping[str, str]) -> list[JudgedLibrary]:
         """Judge what cannot be read. What only Python asks for by such a name is certainly not loaded."""
         named = {path: why for path, why in troubles.items() if ".libs/" not in path}
         return [
-            Judged(path, group_of(path), 0, 0, foreign=False, problems=(Problem("file", path, (why,), certain=sure),))
+            JudgedLibrary(
+                path, group_of(path), 0, 0, foreign=False, problems=(LoadProblem("file", path, (why,), certain=sure),)
+            )
             for path, why in named.items()
             for sure in (bool(IMPORTED.match(basename(path))),)
         ]
 
-    def _judge_one(self, part: Part, own: Mapping[str, Library]) -> Judged:
+    def _judge_one(self, part: ArchivePart, own: Mapping[str, LoaderFile]) -> JudgedLibrary:
         asked = [symbol.name for symbol in part.symbols.asked]
         found = tuple(self._problems(part.library, own))
         problems = tuple(one for one in found if not is_switched(one))
-        return Judged(
+        return JudgedLibrary(
             path=part.library.path,
             group=group_of(part.library.path),
             torch=sum(bool(OF_TORCH.match(name)) for name in asked),
@@ -297,12 +299,12 @@ class Bench:
             off=tuple(one.names[0] for one in found if is_switched(one)),
         )
 
-    def _problems(self, library: Library, own: Mapping[str, Library]) -> Iterator[Problem]:
+    def _problems(self, library: LoaderFile, own: Mapping[str, LoaderFile]) -> Iterator[LoadProblem]:
         process = self.base.fork()
         before = len(process.missing)
         machine = process.order[0].library.machine if process.order else library.machine
         if library.machine != machine:
-            yield Problem("machine", library.path, (name_machine(library.machine),), first=name_machine(machine))
+            yield LoadProblem("machine", library.path, (name_machine(library.machine),), first=name_machine(machine))
             return
         scope = process.open(library.path) or []
         self._open_before(process, own, before, scope)
@@ -310,15 +312,15 @@ class Bench:
         lost = [each for each in process.missing[before:] if process.named(each[0]) is None]
         yield from self._missing(lost)
         for conflict in judge_versions(process, new):
-            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
+            yield LoadProblem("version", conflict.library, conflict.names, 1, conflict.first)
         for conflict in judge_majors(process, new):
             if not any(conflict.names[0] == name for name, _ in lost):
-                yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
+                yield LoadProblem("major", conflict.library, conflict.names, 1, conflict.first)
         where = list(dict.fromkeys((*process.shared, *scope, *new)))
         for one in new:
             yield from self._symbols(one, where, [name for name, _ in lost], process)
 
-    def _open_before(self, process: Process, own: Mapping[str, Library], before: int, scope: list[Loaded]) -> None:
+    def _open_before(self, process: Process, own: Mapping[str, LoaderFile], before: int, scope: list[Loaded]) -> None:
         """Open what the wheel holds itself and no search path leads to: its Python code opens that first."""
         for number in range(KEPT):
             if before + number >= len(process.missing):
@@ -331,23 +333,23 @@ class Bench:
                         process.call(one, name)
                 scope += [one for one in found if one not in scope]
 
-    def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[Problem]:
+    def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[LoadProblem]:
         offered = [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
         for name, one in lost:
             stem = stem_of(name)
             rivals = [each for each in offered if stem and stem_of(each) == stem and each != name]
             if TORCH.match(name):
-                yield Problem("library", one.library.path, (name,), certain=bool(self._core()))
+                yield LoadProblem("library", one.library.path, (name,), certain=bool(self._core()))
             elif rivals:
-                yield Problem("major", one.library.path, (name,), 1, rivals[0])
+                yield LoadProblem("major", one.library.path, (name,), 1, rivals[0])
             elif name not in self.brought:
                 certain = self.closed and name not in OF_DRIVER and not FRAMEWORK.match(name)
                 other = next((each for each in self.beside if stem and stem_of(each) == stem), "")
-                yield Problem("library", one.library.path, (name,), first=other, certain=certain)
+                yield LoadProblem("library", one.library.path, (name,), first=other, certain=certain)
 
     def _symbols(
         self, one: Loaded, scope: Sequence[Loaded], lost: Sequence[str], process: Process
-    ) -> Iterator[Problem]:
+    ) -> Iterator[LoadProblem]:
         missing: dict[str, list[str]] = {}
         told = {asked.version for asked in one.library.asks}
         for symbol in self.world.symbols(one.library).asked:
@@ -367,7 +369,7 @@ class Bench:
             first = core if of_torch else ""
             near = self._near(names[0]) if of_torch else ()
             kept = tuple(sorted(names)[:KEPT])
-            yield Problem(kind, one.library.path, kept, len(names), first, near, certain)
+            yield LoadProblem(kind, one.library.path, kept, len(names), first, near, certain)
 
     def _kind(self, name: str) -> str:
         if not OF_TORCH.match(name):
@@ -389,12 +391,12 @@ class Bench:
             yield from self.world.starting(one.library, stem)
 
 
-def names_of(library: Library) -> set[str]:
+def names_of(library: LoaderFile) -> set[str]:
     """Give the names by which others ask for a library."""
     return {basename(library.path), library.soname} - {""}
 
 
-def opened(parts: Sequence[Part]) -> list[Part]:
+def opened(parts: Sequence[ArchivePart]) -> list[ArchivePart]:
     """Give the libraries that Python opens itself: none that another one of the wheel needs, and no program."""
     needers: dict[str, set[str]] = {}
     for part in parts:
@@ -403,7 +405,7 @@ def opened(parts: Sequence[Part]) -> list[Part]:
     return [part for part in parts if _is_opened(part.library, needers)]
 
 
-def _is_opened(library: Library, needers: Mapping[str, set[str]]) -> bool:
+def _is_opened(library: LoaderFile, needers: Mapping[str, set[str]]) -> bool:
     if ".so" not in basename(library.path) or ".libs/" in library.path:
         return False
     return not any(needers.get(name, set()) - {library.path} for name in names_of(library))
@@ -423,7 +425,7 @@ FRAMEWORK = re.compile(r"(?:lib(?:tensorflow\w*|jax_common|paddle\w*|phi\w*|mxne
 OTHERS = re.compile(f"{DEVICE.pattern}|{FRAMEWORK.pattern}")
 
 
-def is_switched(problem: Problem) -> bool:
+def is_switched(problem: LoadProblem) -> bool:
     """Say whether a library is only not switched on in this shell."""
     return problem.kind == "library" and SWITCHED.match(problem.names[0]) is not None
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import count
-from helperlib.wheel.contents import LINKER_SCRIPT, Finding, some
+from helperlib.wheel.contents import LINKER_SCRIPT, WheelFinding, some
 from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
 from helperlib.wheel.runtime import is_loaded, of_driver, opens, wrong_names
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from helperlib.wheel.contents import Library, Opened, Wanted, Wheel
+    from helperlib.wheel.contents import Opened, SharedObject, Wanted, WheelContents
 
 
 # Where the libraries of a wheel look for others, and what they need of their own wheel but would not find there.
@@ -53,7 +53,7 @@ class Lost(NamedTuple):
         return f"{self.path} needs {self.name}{told}"
 
 
-def find_lost(wheel: Wheel) -> Iterator[Lost]:
+def find_lost(wheel: WheelContents) -> Iterator[Lost]:
     """Give what libraries need of their own wheel, but would not find from where it is installed."""
     loading = Loading(wheel)
     for one in wheel.libraries:
@@ -64,7 +64,7 @@ def find_lost(wheel: Wheel) -> Iterator[Lost]:
                     yield Lost(one.path, name, _opener(wheel, name), alone)
 
 
-def _opener(wheel: Wheel, name: str) -> Opened | None:
+def _opener(wheel: WheelContents, name: str) -> Opened | None:
     named = [basename(each.path) for each in wheel.libraries if each.soname == name]
     return next((each for each in wheel.opened if any(opens(each.name, file) for file in named)), None)
 
@@ -76,7 +76,7 @@ class Loading:
     libraries, with a name of the wheel that one neither finds nor has been loaded before.
     """
 
-    def __init__(self, wheel: Wheel) -> None:
+    def __init__(self, wheel: WheelContents) -> None:
         self.wheel = wheel
         self.places: dict[str, set[str]] = {}
         for member in wheel.members:
@@ -89,11 +89,11 @@ class Loading:
             if is_loaded(one.path, (), wheel):
                 self._load(one)
 
-    def finds(self, one: Library, name: str) -> bool:
+    def finds(self, one: SharedObject, name: str) -> bool:
         """Say whether a library finds a name of the wheel by where it looks itself."""
         return not self.places[name].isdisjoint(self.folders[one.path])
 
-    def _load(self, first: Library) -> None:
+    def _load(self, first: SharedObject) -> None:
         loaded, waiting = {first.soname, basename(first.path)}, [first]
         for one in waiting:  # grows while it is walked through: breadth first, as glibc does
             self.reached.add(one.path)
@@ -116,7 +116,7 @@ def installed(path: str) -> str:
     return re.sub(r"^[^/]+\.data/(purelib|platlib)/", "", path)
 
 
-def search_folders(library: Library, wheel: Wheel) -> set[str]:
+def search_folders(library: SharedObject, wheel: WheelContents) -> set[str]:
     """Give the folders of the wheel in which a library looks for others."""
     owners = [(library.path, library.runpath)]
     if library.runpath is None:  # then the RPATH of whatever loads it counts as well as its own
@@ -134,7 +134,7 @@ IMPORTED = re.compile(r"_|.+\.(?:cpython-|abi3\.)")
 MODULE = re.compile(r"(.+?)\.(?:cpython-(\d+[a-z]*)(?:-(\w+)-[\w-]+)?|(abi3))?\.?so")
 
 
-def find_foreign(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+def find_foreign(wheel: WheelContents) -> Iterator[tuple[str, bool]]:
     """Give what is for another machine than the tags say; with each, whether something loads it, or all is."""
     found = [match[1] for match in map(OF_TAG.search, wheel.promised) if match]
     machines = {"armv7l" if name.startswith("armv") else name for name in found}
@@ -153,12 +153,12 @@ def find_foreign(wheel: Wheel) -> Iterator[tuple[str, bool]]:
             yield f"{basename(one.path)} is for {one.machine}", not right or bool(surely)
 
 
-def _others(wheel: Wheel) -> bool:
+def _others(wheel: WheelContents) -> bool:
     """Say whether there are libraries of another system than Linux."""
     return any(one.instead or splitext(one.path)[1] in FOREIGN for one in wheel.members)
 
 
-def find_unimportable(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+def find_unimportable(wheel: WheelContents) -> Iterator[tuple[str, bool]]:
     """Give the modules that no Python of the tags finds by their names; with each, whether those are all of them."""
     pythons = {python for tag in wheel.promised for python in _pythons_of(tag)}
     machines = {match[1] for match in map(OF_TAG.search, wheel.promised) if match}
@@ -196,18 +196,18 @@ LEGACY = {"manylinux1_": "manylinux_2_5_", "manylinux2010_": "manylinux_2_12_", 
 """Old names of tags, and what each stands for."""
 
 
-def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_xpu(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     ours = [one for one in wheel.libraries if "xpu" in basename(one.path)]
     limit = "libtorch_xpu.so that needs libsycl.so" if wanted.xpu else None
     if not any(basename(one.path) == "libtorch_xpu.so" for one in ours):
         if not wheel.libraries and _systems(wheel):
-            return Finding("warn" if wanted.xpu else "info", _say_none(wheel), limit)
+            return WheelFinding("warn" if wanted.xpu else "info", _say_none(wheel), limit)
         if wanted.xpu or canonical(wheel.name) == "torch":
-            return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
-        return Finding("info", f"no torch in it; {_say_sycl(wheel)}" if wheel.libraries else _say_none(wheel))
+            return WheelFinding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
+        return WheelFinding("info", f"no torch in it; {_say_sycl(wheel)}" if wheel.libraries else _say_none(wheel))
     runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
     if len(runtimes) != 1:
-        return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
+        return WheelFinding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
     return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
 
 
@@ -219,25 +219,25 @@ OF_ACCELERATORS = {
 """Libraries that show that a build took an accelerator: they are in the wheel, or something in it needs them."""
 
 
-def check_others(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_others(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Look for accelerators that a build was to leave out."""
     if not wanted.without:
-        return Finding("info", "no accelerator was to be left out")
+        return WheelFinding("info", "no accelerator was to be left out")
     limit = f"nothing of {', '.join(wanted.without)}"
     names = {name for one in wheel.libraries for name in (basename(one.path), *one.needed)}
     found = {which: {name for name in names if OF_ACCELERATORS[which].match(name)} for which in wanted.without}
     if said := [f"built for {which}, for it has or needs {some(those)}" for which, those in found.items() if those]:
-        return Finding("fail", "; ".join(said), limit)
-    return Finding("ok", limit, limit)
+        return WheelFinding("fail", "; ".join(said), limit)
+    return WheelFinding("ok", limit, limit)
 
 
-def _say_none(wheel: Wheel) -> str:
+def _say_none(wheel: WheelContents) -> str:
     """Say that a wheel has no library that could be read: none at all, or those of another system."""
     systems = _systems(wheel)
     return f"libraries of {some(systems)}, which are not read" if systems else "no library in it"
 
 
-def _systems(wheel: Wheel) -> set[str]:
+def _systems(wheel: WheelContents) -> set[str]:
     """Give the systems and processors whose libraries are in a wheel and are not read.
 
     On macOS modules end like those of Linux.
@@ -247,7 +247,7 @@ def _systems(wheel: Wheel) -> set[str]:
     return found | ({"macOS"} if any("macosx" in tag for tag in wheel.tags) else set())
 
 
-def _say_sycl(wheel: Wheel) -> str:
+def _say_sycl(wheel: WheelContents) -> str:
     """Say which libraries of a wheel that is not torch use SYCL's runtime, and by which name they ask for it."""
     users = {
         basename(one.path): name for one in wheel.libraries for name in one.needed if name.startswith("libsycl.so")
@@ -255,22 +255,22 @@ def _say_sycl(wheel: Wheel) -> str:
     return f"{some(set(users.values()))} is needed by {some(users)}" if users else "nothing in it needs SYCL's runtime"
 
 
-def _judge_code(ours: Sequence[Library], wanted: Wanted, seen: str, limit: str | None) -> Finding:
+def _judge_code(ours: Sequence[SharedObject], wanted: Wanted, seen: str, limit: str | None) -> WheelFinding:
     """Look for device code: by the sections in which linkers leave it, and by the call that makes it known."""
     images = {f"{basename(one.path)} {name}" for one in ours for name in one.images}
     if wanted.host_alone and has_code(ours):
-        return Finding("fail", f"{seen}it has device code, and was to be built without a device compiler", limit)
+        return WheelFinding("fail", f"{seen}it has device code, and was to be built without a device compiler", limit)
     if images:
-        return Finding("ok", f"{seen}likely with device code, by its sections: {some(images)}", limit)
+        return WheelFinding("ok", f"{seen}likely with device code, by its sections: {some(images)}", limit)
     if has_code(ours):
-        return Finding("warn", f"{seen}it has device code, in no section with a name that is known for it", limit)
+        return WheelFinding("warn", f"{seen}it has device code, in no section with a name that is known for it", limit)
     if wanted.host_alone:
-        return Finding("warn", f"{seen}no device code, as it was to be", limit)
+        return WheelFinding("warn", f"{seen}no device code, as it was to be", limit)
     why = "no section for it, and nothing that makes it known to the SYCL runtime"
-    return Finding("fail", f"{seen}no device code, so nothing in it runs on a GPU: {why}", limit)
+    return WheelFinding("fail", f"{seen}no device code, so nothing in it runs on a GPU: {why}", limit)
 
 
-def has_code(libraries: Iterable[Library]) -> bool:
+def has_code(libraries: Iterable[SharedObject]) -> bool:
     return any(one.images or one.registers for one in libraries)
 
 
@@ -279,7 +279,7 @@ def arch_spellings(arch: str) -> tuple[str, ...]:
     return tuple(mark.join(arch.split(",")) for mark in (",", ", ", " "))
 
 
-def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_arch(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Hold the GPUs that device images are for against those that were asked for; without images, what texts say."""
     ours = [one for one in wheel.libraries if one.images or one.targets.images or "xpu" in basename(one.path)]
     versions = {version for one in ours for version in one.targets.versions}
@@ -288,20 +288,20 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
         return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
     if not wanted.arch:
-        return Finding("info", trouble or (_say_code(wheel) if wheel.libraries else _say_none(wheel)))
+        return WheelFinding("info", trouble or (_say_code(wheel) if wheel.libraries else _say_none(wheel)))
     if not wheel.libraries:
-        return Finding("warn", _say_none(wheel), wanted.arch)
+        return WheelFinding("warn", _say_none(wheel), wanted.arch)
     if ours and not has_code(ours):
         level = "warn" if wanted.host_alone else "fail"
-        return Finding(level, "no device code, whatever list a library names", wanted.arch)
+        return WheelFinding(level, "no device code, whatever list a library names", wanted.arch)
     bundles = {name for one in ours for name in one.images if name.startswith(BUNDLE)}
     if bundles and not any(name.endswith(AHEAD) for name in bundles) and NAMES & set(wanted.arch.split(",")):
         seen = f"nothing was compiled ahead of time: all its device code is SPIR-V ({some(bundles)})"
-        return Finding("fail", seen, wanted.arch)
+        return WheelFinding("fail", seen, wanted.arch)
     return _judge_texts(wheel, wanted.arch, trouble)
 
 
-def _say_code(wheel: Wheel) -> str:
+def _say_code(wheel: WheelContents) -> str:
     """Say what device code is in a wheel that has no image for a GPU of Intel's."""
     kinds: dict[str, set[str]] = {}
     for one in wheel.libraries:
@@ -313,29 +313,29 @@ def _say_code(wheel: Wheel) -> str:
     return f"{asked}; {there}" if there else f"{asked}, nor other device code that is known"
 
 
-def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> Finding:
+def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> WheelFinding:
     """Say for which GPUs it is native, and whether others compile it when it is first used or never run it."""
     others = "compiled from SPIR-V when it is first used" if generic else "never, there is no SPIR-V in it"
     if not wanted.arch:
-        return Finding("info", f"{seen}; on another GPU {others}")
+        return WheelFinding("info", f"{seen}; on another GPU {others}")
     lacking = find_lacking(re.split(r"[,\s]+", wanted.arch), versions)
     told = f"{seen}; none for {', '.join(lacking)}: {others}"
-    return Finding("fail" if lacking else "ok", told if lacking else seen, wanted.arch)
+    return WheelFinding("fail" if lacking else "ok", told if lacking else seen, wanted.arch)
 
 
-def _judge_texts(wheel: Wheel, arch: str, trouble: str) -> Finding:
+def _judge_texts(wheel: WheelContents, arch: str, trouble: str) -> WheelFinding:
     wanted_lists, wanted_names = set(arch_spellings(arch)), set(arch.split(","))
     holders = {basename(member.path) for member in wheel.members if member.library and member.found & wanted_lists}
     if holders:
-        return Finding("ok", f"likely built for these: named in {some(holders)}", arch)
+        return WheelFinding("ok", f"likely built for these: named in {some(holders)}", arch)
     lists = {text for one in wheel.libraries if "xpu" in basename(one.path) for text in one.lists}
     others = [text for text in lists if set(re.split(r"[,\s]+", text)) != wanted_names]
     if len(others) == len(lists) == 1 and not trouble:
-        return Finding("fail", f"built for other GPUs: a library names {others[0]!r}", arch)
-    return Finding("warn", trouble or "no library names this list", arch)
+        return WheelFinding("fail", f"built for other GPUs: a library names {others[0]!r}", arch)
+    return WheelFinding("warn", trouble or "no library names this list", arch)
 
 
-def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_abi(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Say which C++ ABI libraries have, each by most of its names; those of torch decide where there are any."""
     of_torch = [one for one in wheel.libraries if basename(one.path).startswith(("libc10", "libtorch"))]
     chosen = [one for one in of_torch or wheel.libraries if not basename(one.path).startswith("libstdc++")]
@@ -343,29 +343,29 @@ def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
     limit = None if wanted.abi is None else str(wanted.abi)
     if new == old == 0:
         none = "no symbol with std::string: either C++ ABI" if wheel.libraries else _say_none(wheel)
-        return Finding("info" if wanted.abi is None else "warn", none, limit)
+        return WheelFinding("info" if wanted.abi is None else "warn", none, limit)
     abi = None if new == old else int(new > old)
     seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
     of = {kind: {basename(one.path) for one in chosen if _abi_of(one) == kind} for kind in (0, 1)}
     if mixed := bool(of[0] and of[1]):
         seen = f"both C++ ABIs: the new one in {some(of[1])}, the old one in {some(of[0])}"
     if wanted.abi is None:
-        return Finding("info", seen)
+        return WheelFinding("info", seen)
     others = any(_abi_of(one) == 1 - wanted.abi and (of_torch or _is_bound(one)) for one in chosen)
     level = "fail" if others else "warn" if mixed or abi is None else "ok" if abi == wanted.abi else "fail"
-    return Finding(level, seen, limit)
+    return WheelFinding(level, seen, limit)
 
 
-def _abi_of(one: Library) -> int | None:
+def _abi_of(one: SharedObject) -> int | None:
     return None if one.new_strings == one.old_strings else int(one.new_strings > one.old_strings)
 
 
-def _is_bound(one: Library) -> bool:
+def _is_bound(one: SharedObject) -> bool:
     """Say whether a library is linked to torch."""
     return any(name.startswith(("libc10", "libtorch")) for name in one.needed)
 
 
-def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_needed(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     ours = {basename(member.path) for member in wheel.members}
     foreign = {name for one in wheel.libraries for name in one.needed} - ours
     limit = some(wanted.needed, 9) or None
@@ -376,14 +376,14 @@ def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
     if missing or misnamed or broken:
         texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
         texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
-        return Finding("fail" if missing or stuck or any(broken.values()) else "warn", "; ".join(texts), limit)
+        return WheelFinding("fail" if missing or stuck or any(broken.values()) else "warn", "; ".join(texts), limit)
     if not wheel.libraries and not wanted.needed:
-        return Finding("info", _say_none(wheel))
+        return WheelFinding("info", _say_none(wheel))
     seen = f"{count(len(wheel.libraries), 'ELF file')}; needed from outside: {some(foreign, 40) or 'nothing'}"
-    return Finding("ok" if wanted.needed else "info", seen, limit)
+    return WheelFinding("ok" if wanted.needed else "info", seen, limit)
 
 
-def find_broken(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+def find_broken(wheel: WheelContents) -> Iterator[tuple[str, bool]]:
     """Give the files that are called as a library is and are no whole one; with each, whether something loads it."""
     needed = {name for one in wheel.libraries for name in one.needed}
     linux = any("linux" in tag or tag.endswith("-any") for tag in wheel.promised)
@@ -397,10 +397,10 @@ def find_broken(wheel: Wheel) -> Iterator[tuple[str, bool]]:
             yield f"{one.path} was cut off: the table of its sections is missing", False
 
 
-def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
+def check_rpath(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     """Fail what cannot be loaded, and run paths that are the build's own or through a folder of any user's."""
     if not wheel.libraries:
-        return Finding("info", _say_none(wheel))
+        return WheelFinding("info", _say_none(wheel))
     paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
     absolute = {folder: path for path, folder in paths if not relative(folder)}
     lost = list(find_lost(wheel))
@@ -415,7 +415,7 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     opened = {one.text for one in lost if one.opened}
     level = "fail" if stuck or built or open_to_all else "warn" if parts else "ok"
     seen = [*parts, *([some(opened)] if opened else [])] or ["all relative to $ORIGIN"]
-    return Finding(level, "; ".join(seen), "$ORIGIN, and all that is in the wheel found")
+    return WheelFinding(level, "; ".join(seen), "$ORIGIN, and all that is in the wheel found")
 
 
 LIBSTDCXX = {(2, 5): "3.4.8", (2, 12): "3.4.13", (2, 17): "3.4.19", (2, 24): "3.4.22", (2, 27): "3.4.24"}
@@ -423,10 +423,10 @@ LIBSTDCXX |= {(2, 31): "3.4.28", (2, 34): "3.4.29", (2, 35): "3.4.30", (2, 39): 
 """The newest GLIBCXX of the oldest systems with a glibc, as the policies of the manylinux tags have it."""
 
 
-def check_floor(wheel: Wheel, _: Wanted) -> Finding:
+def check_floor(wheel: WheelContents, _: Wanted) -> WheelFinding:
     """Say which versions of system libraries it needs, and hold them against what the tags of its name promise."""
     if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.promised)]:
-        return Finding("fail", some(foreign), some(wheel.promised))
+        return WheelFinding("fail", some(foreign), some(wheel.promised))
     highest = _highest(wheel)
     seen = ", ".join(text for _, text in highest.values()) or (
         "needs no versions of system libraries" if wheel.libraries else _say_none(wheel)
@@ -441,13 +441,13 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
     has = {"GLIBC": min(promised), "GLIBCXX": _libstdcxx_of(min(promised))} if promised else {}
     if over := [highest[kind][1] for kind, most in has.items() if needs.get(kind, ())[: len(most)] > most]:
         limit = ", ".join(f"{kind} {'.'.join(map(str, most))}" for kind, most in has.items())
-        return Finding("warn", f"more than the tag says: {', '.join(over)}; it needs {seen}{refused}", limit)
+        return WheelFinding("warn", f"more than the tag says: {', '.join(over)}; it needs {seen}{refused}", limit)
     plain = "GLIBC" in needs and any("-linux_" in name for name in names)
     best = f"; manylinux_{'_'.join(map(str, _best(needs)))} at best" if plain else ""
-    return Finding("warn" if stack else "info", seen + best + refused)
+    return WheelFinding("warn" if stack else "info", seen + best + refused)
 
 
-def _highest(wheel: Wheel) -> dict[str, tuple[tuple[int, ...], str]]:
+def _highest(wheel: WheelContents) -> dict[str, tuple[tuple[int, ...], str]]:
     """Give the newest version of each system library that is needed, in numbers, and by whom."""
     found: dict[str, tuple[tuple[int, ...], str]] = {}
     for one in wheel.libraries:
@@ -474,7 +474,7 @@ def _best(needs: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
     return max(needs["GLIBC"][:2], next(iter(enough), max(LIBSTDCXX)))
 
 
-def _of_other_family(one: Library, tags: Collection[str]) -> Iterator[str]:
+def _of_other_family(one: SharedObject, tags: Collection[str]) -> Iterator[str]:
     """Say that a library is linked to another C library than a tag promises: glibc is not musl, of whatever version."""
     glibc = "libc.so.6" in one.needed or any(kind == "GLIBC" for kind, _ in one.floor)
     musl = any(name == "libc.so" or name.startswith("libc.musl-") for name in one.needed)

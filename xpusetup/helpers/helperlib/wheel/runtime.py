@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import render_size
-from helperlib.wheel.contents import UNREADABLE, Finding, Opened, some
+from helperlib.wheel.contents import UNREADABLE, Opened, WheelFinding, some
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
-    from helperlib.wheel.contents import Wanted, Wheel
+    from helperlib.wheel.contents import Wanted, WheelContents
 
 
 # Which libraries of a wheel its own Python code opens by name: torchaudio opens one before it imports another.
@@ -225,7 +225,7 @@ def opens(pattern: str, library: str) -> bool:
     return any(re.fullmatch(wanted, name) for name in (library, library.partition(".")[0]))
 
 
-def is_loaded(path: str, needed: Collection[str], wheel: Wheel) -> bool:
+def is_loaded(path: str, needed: Collection[str], wheel: WheelContents) -> bool:
     """Say whether a file is imported or opened by Python, or is `needed` by another library."""
     file = basename(path)
     if ".so" not in file:  # a program, which nothing of the package need start
@@ -345,7 +345,7 @@ BRINGS_ALL = {
 REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)")
 
 
-def required(wheel: Wheel) -> set[str]:
+def required(wheel: WheelContents) -> set[str]:
     """Give the distributions that a wheel requires, leaving out those of extras, and those that these require."""
     lines = (line for line in wheel.requires if "extra ==" not in line)
     direct = {canonical(match[1]) for match in map(REQUIREMENT.match, lines) if match}
@@ -358,7 +358,7 @@ def of_driver(name: str) -> bool:
     return any(fnmatch(name, glob) for glob in OF_DRIVER)
 
 
-def from_outside(wheel: Wheel) -> dict[str, list[str]]:
+def from_outside(wheel: WheelContents) -> dict[str, list[str]]:
     """Give the libraries that are neither in the wheel nor any system's or driver's, and the paths of their users."""
     inside = {basename(member.path) for member in wheel.members}
     inside |= {one.soname for one in wheel.libraries if one.soname}
@@ -384,7 +384,7 @@ class Unrequired(NamedTuple):
         return f"{basename(self.by)} needs {self.name}, which {self.owner} brings"
 
 
-def find_unrequired(wheel: Wheel) -> Iterator[Unrequired]:
+def find_unrequired(wheel: WheelContents) -> Iterator[Unrequired]:
     """Give the libraries from outside that a known distribution brings and the wheel does not require."""
     there = required(wheel)
     needed = {name for one in wheel.libraries for name in one.needed}
@@ -400,7 +400,7 @@ def _owner(name: str) -> str:
     return next((one for one, globs in BROUGHT.items() if any(fnmatch(name, glob) for glob in globs)), "")
 
 
-def check_requires(wheel: Wheel, _: Wanted) -> Finding:
+def check_requires(wheel: WheelContents, _: Wanted) -> WheelFinding:
     """Hold the libraries from outside against the requirements: whoever installs the wheel gets no other."""
     there = required(wheel)
     told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
@@ -414,20 +414,20 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     alone = portable and not (there - PURE or with_torch)
     if lost := list(find_unrequired(wheel)):
         text = f"not required: {some([each.text for each in lost])}" + (f"; {nowhere}" if foreign else "")
-        return Finding("fail" if (claims or alone) and any(each.loaded for each in lost) else "warn", text, told)
+        return WheelFinding("fail" if (claims or alone) and any(each.loaded for each in lost) else "warn", text, told)
     if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
         # and what is linked to torch is imported by torch or after it, whether it says so or not
         needed = {name for one in wheel.libraries for name in one.needed}
         loaded = any(is_loaded(path, needed, wheel) for paths in unknown.values() for path in paths)
-        return Finding("fail" if alone and loaded else "warn", nowhere, told)
-    return Finding("ok" if there else "info", told)
+        return WheelFinding("fail" if alone and loaded else "warn", nowhere, told)
+    return WheelFinding("ok" if there else "info", told)
 
 
 PURE = {"filelock", "typing-extensions", "setuptools", "sympy", "networkx", "jinja2", "fsspec", "packaging", "torch"}
 """Requirements that bring no libraries for others to use."""
 
 
-def wrong_names(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+def wrong_names(wheel: WheelContents) -> Iterator[tuple[str, bool]]:
     """Name the libraries that are asked for by a SONAME under which no file lies in the wheel.
 
     With each, whether it may be loaded by then, and answers to that name: others need it as its file is called, as
@@ -442,9 +442,9 @@ def wrong_names(wheel: Wheel) -> Iterator[tuple[str, bool]]:
         yield f"{file} is needed as {name}, and no file is called so", loaded
 
 
-def check_sizes(wheel: Wheel, _: Wanted) -> Finding:
+def check_sizes(wheel: WheelContents, _: Wanted) -> WheelFinding:
     """Say how large the wheel is and which libraries make it so."""
     rows = sorted(wheel.libraries, key=lambda one: -one.size)[:3]
     parts = ", ".join(f"{basename(one.path)} {render_size(one.size)}" for one in rows)
     whole = sum(member.size for member in wheel.members)
-    return Finding("info", f"{render_size(whole)} unpacked" + (f"; {parts}" if parts else ""))
+    return WheelFinding("info", f"{render_size(whole)} unpacked" + (f"; {parts}" if parts else ""))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from helperlib.wheel.sources import Source
+    from helperlib.wheel.sources import WheelSource
 
 
 NAME = "sboms/xpusetup.cdx.json"
@@ -34,7 +34,7 @@ SAFE = "%/:=&?~#+!$,;'@()*"
 """What stays as it is where an address becomes a URI."""
 
 
-def render_sbom(name: str, version: str, sources: Sequence[Source]) -> bytes:
+def render_sbom(name: str, version: str, sources: Sequence[WheelSource]) -> bytes:
     """Give the bill of materials of a distribution."""
     own = f"pkg:pypi/{quote(name)}@{quote(version, safe='')}"
     parts = [_component(each) for each in sources]
@@ -54,7 +54,7 @@ def render_sbom(name: str, version: str, sources: Sequence[Source]) -> bytes:
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
 
 
-def _component(source: Source) -> dict[str, Any]:
+def _component(source: WheelSource) -> dict[str, Any]:
     ref = f"{source.path or '.'}@{source.rev or source.sha256}"
     found: dict[str, Any] = {
         "type": "library",
@@ -85,7 +85,7 @@ def _hash(sha256: str) -> dict[str, str]:
     return {"alg": "SHA-256", "content": sha256}
 
 
-def _package(source: Source) -> str:
+def _package(source: WheelSource) -> str:
     """Give a package URL: GitHub's own kind where it is there, else a generic one that names the commit."""
     address = source.address.removesuffix(".git")
     if source.rev and address.startswith(GITHUB) and address.count("/") == GITHUB.count("/") + 1:

@@ -42,7 +42,7 @@ class Licence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Source:
+class WheelSource:
     """One source of a wheel: a repository at a commit, or files with a hash.
 
     `path` is where it lies below the tree, empty for the tree itself. `address` is empty where it is the builder's own:
@@ -73,7 +73,7 @@ class Source:
         return {"gitCommit": self.rev} if self.rev else {"sha256": self.sha256}
 
 
-def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archived: Path) -> list[Source]:
+def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archived: Path) -> list[WheelSource]:
     """Give the sources of a component, those in submodules included, in the order of their paths.
 
     `told` is what the profile says of the component, without a `repo` where the tree is the builder's own; `archived`
@@ -81,9 +81,9 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
     """
     if not (tree / ".git").exists():
         digest = str(json.loads(archived.read_text(encoding="utf-8"))["archive"])
-        return [Source(name, sha256=digest, licences=tuple(_licences(tree, _files(tree))))]
+        return [WheelSource(name, sha256=digest, licences=tuple(_licences(tree, _files(tree))))]
     named = {"": {**told, "name": name}, **{str(item["path"]): item for item in told.get("vendored", ())}}
-    found: dict[str, Source] = {}
+    found: dict[str, WheelSource] = {}
     for path, said in sorted(named.items()):
         if (tree / path / ".git").is_dir() or not path:
             place, mark = tree / path, tree / path / ".git" / MARK
@@ -96,14 +96,14 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
     return [found[path] for path in sorted(found)]
 
 
-def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Source]:
+def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[WheelSource]:
     """Give a repository and its submodules, however deep. Without an address it is the builder's own; so are they."""
     place = tree / path
     listed = [entry for entry in (_ask(git, place, "ls-files", "-s", "-z")).split("\0") if entry]
     rows = [(entry.partition(" ")[0], entry.partition("\t")[2]) for entry in listed]
     asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
     patches = Path(_ask(git, place, "rev-parse", "--absolute-git-dir").strip(), KEPT)  # those that are on the tree
-    yield Source(
+    yield WheelSource(
         name=path,
         path=path,
         address=address,
@@ -146,11 +146,11 @@ def _files(folder: Path) -> Iterator[str]:
         yield from (os.path.relpath(os.path.join(place, name), folder) for name in names)  # noqa: PTH118
 
 
-def find_archives(folders: Iterable[Path], told: Mapping[str, Any]) -> list[Source]:
+def find_archives(folders: Iterable[Path], told: Mapping[str, Any]) -> list[WheelSource]:
     """Give the archives that a build took ready made, by the hash under which each was unpacked."""
     known = {str(item["name"]): str(item["url"]) for item in told.get("archives", ())}
     return [
-        Source(
+        WheelSource(
             name=name,
             path=name,
             address=known.get(name, ""),

@@ -26,7 +26,7 @@ from helperlib.wheel.sbom import SAFE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from helperlib.wheel.sources import Source
+    from helperlib.wheel.sources import WheelSource
 
 
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
@@ -40,7 +40,7 @@ AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Built:
+class BuiltWheel:
     """A wheel and what made it: by which step of which root, with which tools, from which sources.
 
     `about` is what is known of the profile; `sbom` the sha256 of the bill of materials in the wheel.
@@ -51,11 +51,11 @@ class Built:
     step: str
     about: Mapping[str, Any]
     tools: Sequence[str]
-    sources: Sequence[Source]
+    sources: Sequence[WheelSource]
     sbom: str
 
 
-def render_statement(built: Built) -> bytes:
+def render_statement(built: BuiltWheel) -> bytes:
     """Give the statement of a wheel."""
     helpers = _file("helpers", digest_helpers(built.root / "helpers"))
     version = {"xpusetup": str(built.about.get("xpusetup", ""))}
@@ -74,7 +74,7 @@ def render_statement(built: Built) -> bytes:
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
 
 
-def _definition(built: Built) -> dict[str, Any]:
+def _definition(built: BuiltWheel) -> dict[str, Any]:
     profile = built.about.get("profile", {})
     before = list(steps_before(built.root, built.step))
     scripts = [f"steps/{step}.sh" for step in (*before, built.step)]
@@ -106,7 +106,7 @@ def _unique(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list({json.dumps(row, sort_keys=True): row for row in rows}.values())
 
 
-def _of_source(source: Source) -> dict[str, Any]:
+def _of_source(source: WheelSource) -> dict[str, Any]:
     found: dict[str, Any] = {"name": f"source/{source.path or '.'}", "digest": source.digest}
     if source.uri:
         found["uri"] = quote(source.uri, safe=SAFE)
