@@ -38,10 +38,6 @@ BESIDE = 4
 ROUNDS = 3
 """So often what is left of a log is looked through for what is over: a failure shows its next place only then."""
 DIGITS = re.compile(r"\W*\d\w*")
-BRACKETS = re.compile(r"\([^)]*\)")
-"""What in a cause may hold an `or` that offers no other cause."""
-OFFERS = re.compile(r"\bor\b")
-"""What offers another cause."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +173,6 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
     advice = next((known.on[system] for system in systems if system in known.on), Advice())
     names = {**match.said, **(decided.names if decided else {})}
     said = decided.refinement.cause if decided else ""
-    offers = OFFERS.search(BRACKETS.sub("", said or known.cause)) is not None
     commands = narrowed.commands if narrowed.fix or narrowed.commands else advice.commands or known.commands
     return Cause(
         id=known.id,
@@ -187,7 +182,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         text=match.text,
         cause=fill_names(said or known.cause, names if said else {}),
         fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
-        likely=match.confidence != "high" or match.general or offers,
+        likely=match.likely,
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
         confidence=match.confidence,

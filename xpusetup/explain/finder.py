@@ -56,6 +56,7 @@ class Refinement(Strict):
     on: list[System] = field(default_factory=list)
     shown: bool = False
     general: bool = False
+    likely: bool = False
     cause: str = ""
     fix: str = ""
     commands: list[str] = field(default_factory=list)
@@ -78,6 +79,7 @@ class Signature(Strict):
     phase: Phase
     level: Weight = "error"
     general: bool = False
+    likely: bool = False
     abort: bool = False
     memory: bool = False
     state: bool = False

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.blocks import LogBlock
-    from xpusetup.explain.finder import Certainty, Signature
+    from xpusetup.explain.finder import Certainty, Refinement, Signature
     from xpusetup.explain.news import GoodTemplates
 
 
@@ -92,8 +92,18 @@ class Match:
     @property
     def general(self) -> bool:
         """Whether it says that something failed and not why, also after all that the log tells elsewhere."""
+        return self._named.general
+
+    @property
+    def likely(self) -> bool:
+        """Whether its cause is not sure, or one of several."""
+        return self.confidence != "high" or self._named.general or self._named.likely
+
+    @property
+    def _named(self) -> Refinement | Signature:
+        """What names its cause: the refinement taken, where that has one of its own."""
         narrowed = self.decided.refinement if self.decided else None
-        return narrowed.general if narrowed and narrowed.cause else self.signature.general
+        return narrowed if narrowed and narrowed.cause else self.signature
 
     @property
     def certainty(self) -> Certainty:
