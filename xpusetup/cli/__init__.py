@@ -237,7 +237,7 @@ def _tell_bad_usage() -> None:
     from xpusetup.system.environment import variable
 
     if "--json" in sys.argv or variable("XPUSETUP_JSON"):
-        error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
+        error = UsageError("bad usage: stderr says which option", command="xpusetup --help")
         try:
             sys.stdout.write(make_error_document("xpusetup", error) + "\n")
             sys.stdout.flush()

@@ -280,7 +280,7 @@ def finish(
     from dataclasses import replace
 
     from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
-    from xpusetup.commands.result import again, complete, complete_result, make_document
+    from xpusetup.commands.result import complete_result, make_document
     from xpusetup.system.files import unforeseen
     from xpusetup.ui.screens import show_error, show_result
 
@@ -310,7 +310,7 @@ def finish(
         else:
             _say(lambda: show_result(told, quiet=quiet, verbose=verbose, stderr=writes_stdout()))
         raise Finished(result.code)
-    error.fix = complete(again(error.fix, sys.argv[1:]), situation())
+    error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     _say(lambda: _write_error(command, error) if json else show_error(error))
     raise Finished(error.code)
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Plan, Request, RootWheel
 from xpusetup.commands.members import list_members, list_misfits, list_starts
@@ -264,10 +265,12 @@ def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:
     return [count, total] if compiles and count < total else [0, 0]
 
 
-def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:
+def render_command(
+    workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build"
+) -> Command:
     """Give the whole command that asks for the same again."""
     words = (*asking_words(workspace), *render_request(request), *tuned)
-    return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
+    return Command(f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip())
 
 
 def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence[Cause]) -> list[FullDisk]:

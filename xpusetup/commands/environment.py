@@ -52,7 +52,7 @@ def env(where: Where, *, build: bool, shell: str = "", say: Say | None = None) -
     odd = [name for name, value in sets.items() if not value.isprintable()]
     if language == "csh" and odd:
         message = f"csh has no words for what {odd[0]} holds"
-        raise UsageError(message, fix=f"begin a shell in it: xpusetup run {workspace.options} -- tcsh")
+        raise UsageError(message, fix="begin a shell in it: ", command=f"xpusetup run {workspace.options} -- tcsh")
     return Result("env", ShellEnvironment(sets, list(change.unsets), language))
 
 
@@ -159,7 +159,7 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
     if not command or not command[0]:
-        raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
+        raise UsageError("run needs a command", command="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
     built = find_built(workspace)
     if (built.root / GUARDED).exists():

@@ -232,7 +232,7 @@ def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
     def put(line: str) -> str:
         return OWN.sub(lambda found: own[found[1]], line)
 
-    return [replace(each, commands=[put(line) for line in each.commands]) for each in causes]
+    return [replace(each, commands=[line.like(put(line)) for line in each.commands]) for each in causes]
 
 
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:

@@ -12,9 +12,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.explain.ending import find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
-from xpusetup.explain.finder import Advice, make_regex
+from xpusetup.explain.finder import SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 BUILD = "xpusetup build"
-PLACE = re.compile(r"<(build|[a-z_]+)>")
+PLACE = re.compile(r"<(\w+)>")
 HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
 BESIDE = 4
@@ -65,7 +66,7 @@ class Cause:
     cause: str
     fix: str
     likely: bool
-    commands: list[str]
+    commands: list[Command]
     source: str
     confidence: str
     caused_by: str | None
@@ -169,8 +170,8 @@ class Explanation:
 def describe_cause(match: Match, caused_by: str | None, build: str, systems: Sequence[System] = ()) -> Cause:
     """Give one cause with what to do on that kind of system."""
     known, decided = match.signature, match.decided
-    narrowed = decided.refinement if decided else Advice()
-    advice = next((known.on[system] for system in systems if system in known.on), Advice())
+    narrowed = decided.refinement if decided else SystemAdvice()
+    advice = next((known.on[system] for system in systems if system in known.on), SystemAdvice())
     names = {**match.said, **(decided.names if decided else {})}
     said = decided.refinement.cause if decided else ""
     commands = narrowed.commands if narrowed.fix or narrowed.commands else advice.commands or known.commands
@@ -191,9 +192,15 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
     )
 
 
-def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
-    """Put names into commands; where there is none, NAME stands to be filled in."""
-    return [PLACE.sub(lambda found: names.get(found[1], found[1].upper()), command) for command in commands]
+def fill_commands(lines: Iterable[str], names: Mapping[str, str]) -> list[Command]:
+    """Put names into lines of a table; where there is none, NAME stands for what a person has to put there."""
+    return [
+        Command(
+            PLACE.sub(lambda found: names.get(found[1], found[1].upper()), line),
+            open=not {*PLACE.findall(line)} <= {*names},
+        )
+        for line in lines
+    ]
 
 
 def _quoted(said: Mapping[str, str]) -> dict[str, str]:

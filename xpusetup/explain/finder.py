@@ -38,7 +38,7 @@ System = Literal["windows", "debian", "fedora", "suse", "arch", "wsl", "docker"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice(Strict):
+class SystemAdvice(Strict):
     """What to do on one kind of system; what is empty is as everywhere."""
 
     fix: str = ""
@@ -93,7 +93,7 @@ class Signature(Strict):
     beside: str = ""
     unless: str = ""
     follows: list[str] = field(default_factory=list)
-    on: dict[System, Advice] = field(default_factory=dict)
+    on: dict[System, SystemAdvice] = field(default_factory=dict)
     when: list[Refinement] = field(default_factory=list)
     parts: list[Kind] = field(default_factory=list)
     source: str

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.explain.finder import System
 
 
@@ -129,11 +130,11 @@ GREP = re.compile(r" \| grep (?:-\w+ )*'?(?P<words>[\w|.+-]+)'?")
 EXPORT = re.compile(r"^export (?P<name>\w+)=(?P<value>[^\s$]*)$")
 
 
-def fit_commands(commands: Iterable[str], systems: Sequence[System]) -> list[str]:
+def fit_commands(commands: Iterable[Command], systems: Sequence[System]) -> list[Command]:
     """Leave out commands that the system does not have, and write those that Windows says otherwise in its way."""
     told = next((system for system in systems if system in {"windows", *DISTRIBUTIONS}), None)
     if told == "windows":
-        return [fit for command in commands if (fit := _for_windows(command))]
+        return [command.like(fit) for command in commands if (fit := _for_windows(command))]
     others = [sign for system, sign in PACKAGES.items() if told and system != told]
     return [command for command in commands if not any(sign.search(command) for sign in others)]
 

@@ -12,6 +12,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Command
 from xpusetup.machine.pairs import NEWEST, own_release
 
 if TYPE_CHECKING:
@@ -181,14 +182,15 @@ def install_beside(
     installer: str = PIP,
     options: Sequence[str] = (),
     build: str = "LOCAL",
-) -> list[str]:
+) -> list[Command]:
     """Give the commands that install companions and Tritons beside a torch, which stays; nothing for what it has not.
 
     Where the torch is not known, what has to be filled in stands in capitals: no installer takes such a command.
     `options` go before all others; `build` is the local version that is meant then.
     """
     if torch is None:
-        return ["python -c 'import torch; print(torch.__version__)'", *_unfilled(names, installer, options, build)]
+        ask = Command("python -c 'import torch; print(torch.__version__)'")
+        return [ask, *_unfilled(names, installer, options, build)]
     wanted = dict.fromkeys(triton_of(torch) if name in TRITONS else name for name in names)
     calls: dict[_Call, list[str]] = {}
     for name in filter(None, wanted):
@@ -197,13 +199,13 @@ def install_beside(
     return [call.line(installer, options, words) for call, words in calls.items()]
 
 
-def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[str]:
+def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[Command]:
     """Give commands that nobody can run before they are filled in."""
     for index in ("", f"{INDEX}/{build}"):
         those = [f"{name}==VERSION" for name in names if (name in IN_PACKAGE_INDEX) != bool(index)]
         words = (*options, "--no-deps", *those, *(("--index-url", index) if index else ()))
         if those:
-            yield f"{installer} install {shlex.join(words)}"
+            yield Command(f"{installer} install {shlex.join(words)}", open=True)
 
 
 @dataclass(frozen=True)
@@ -213,9 +215,9 @@ class _Call:
     before: tuple[str, ...]
     after: tuple[str, ...]
 
-    def line(self, installer: str, options: Sequence[str], words: Sequence[str]) -> str:
+    def line(self, installer: str, options: Sequence[str], words: Sequence[str]) -> Command:
         own = (each for each in self.before if each not in options)
-        return f"{installer} install {shlex.join((*options, *own, *words, *self.after))}"
+        return Command(f"{installer} install {shlex.join((*options, *own, *words, *self.after))}")
 
 
 def _call(name: str, torch: TorchThere) -> tuple[_Call, str]:

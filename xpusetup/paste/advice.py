@@ -11,6 +11,7 @@ from xpusetup.machine.installs import for_uv
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from xpusetup.base.command import Command
     from xpusetup.base.model import Fix
 
 
@@ -49,9 +50,9 @@ class Habits:
             return "module purge"
         return "" if self.whole and OF_SYSTEM.match(line) else line
 
-    def commands(self, lines: Iterable[str]) -> tuple[str, ...]:
+    def commands(self, lines: Iterable[Command]) -> tuple[Command, ...]:
         """Give commands as they are typed there."""
-        return tuple(filter(None, map(self.command, lines)))
+        return tuple(line.like(typed) for line in lines if (typed := self.command(line)))
 
     def fix(self, fix: Fix) -> Fix:
         """Give what mends a finding as it is done there."""

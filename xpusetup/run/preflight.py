@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
+from xpusetup.base.command import Advice
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.doctor.question import Question, check_texts
@@ -98,7 +99,7 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
             fixes += finding.fix.commands_for(families)
             fixes += [f"# {finding.fix.say}"] if finding.fix.say else []
         follows = f"xpusetup setup --for {purpose.goal}"
-        raise NotReadyError("\n".join(lines), fix="\n  ".join(fixes), follows=follows)
+        raise NotReadyError("\n".join(lines), fix=Advice.lines(fixes, "\n  "), follows=follows)
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
