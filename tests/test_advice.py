@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
-from xpusetup.base.command import Advice, Command, again, whole_lines
+from xpusetup.base.command import Advice, Command, whole_lines
 from xpusetup.base.values import parse_toml
 from xpusetup.cli import app, main
 from xpusetup.commands.result import OF_BUILD, TAKES, complete, complete_result
@@ -113,6 +113,31 @@ SAID = [
 ]
 
 
+def fixes_in_code() -> Iterator[tuple[str, str]]:
+    """Give each text that is given as a fix, or kept under that name, with its place."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "fix"
+            if named or (isinstance(node, ast.keyword) and node.arg == "fix"):
+                value = node.value  # type: ignore[attr-defined]
+                parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+                if all(isinstance(part, ast.Constant | ast.FormattedValue) for part in parts):
+                    yield f"{path.relative_to(PACKAGE)}:{value.lineno}", "".join(map(_piece, parts))
+
+
+def test_no_command_hides_in_the_words_of_a_fix() -> None:
+    """A sentence is not searched: what is to get the options of a situation is given as a command."""
+    hidden = [
+        f"{where}: {command}"
+        for where, text in fixes_in_code()
+        if not where.startswith("helpers")
+        for command in commands_in(text)
+        if any(f"{command} ".startswith(f"xpusetup {verb} ") for verb in TAKES)
+        if not re.search("--diff|--into DIR", command)  # these name all that they are about
+    ]
+    assert hidden == []
+
+
 def test_there_is_advice_to_look_at() -> None:
     assert len(SAID) > 90
 
@@ -194,7 +219,7 @@ def test_what_stands_on_a_line_by_itself_is_offered() -> None:
     ],
 )
 def test_the_same_command(words: str, wanted: str) -> None:
-    fix = Advice("compile: ", again("--from", "source"))
+    fix = Advice("compile: ", Command("the same command with --from source", again=("--from", "source")))
     assert complete_result(fix, {}, words.split()) == f"compile: {wanted}"
 
 

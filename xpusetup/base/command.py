@@ -26,7 +26,8 @@ class Command(str):
     """A command, as the line that a person copies and that a shell takes.
 
     `why`: why it is to be run. `open`: a word in it stands for what a person has to put there, so that no program runs
-    it. `again`: an option with its value; then it is the command line of this very run with these.
+    it. `again`: an option with its value: it is the command line of this very run with these, and until that is put
+    there it says so in words.
     """
 
     __slots__ = ("again", "open", "why")
@@ -50,11 +51,6 @@ class Command(str):
     def argv(self) -> list[str]:
         """The words that run it. Raises ValueError for a quote that does not end."""
         return ["bash", "-c", str(self)] if SHELL.search(QUOTED.sub("", self)) else shlex.split(self)
-
-
-def again(option: str, value: str) -> Command:
-    """Give the command line of this run with an option; until it is completed, it is told in words."""
-    return Command(f"the same command with {option} {value}", again=(option, value))
 
 
 class Advice(str):

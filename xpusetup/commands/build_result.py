@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Plan, Request, RootWheel
 from xpusetup.commands.members import list_members, list_misfits, list_starts
@@ -37,6 +35,7 @@ from xpusetup.system.process import calling_language, run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.base.model import Step
     from xpusetup.bundle.offline import NetworkAttempt
     from xpusetup.commands.explain import FullDisk, StepFailure
@@ -178,14 +177,14 @@ def describe_build(
         only=[] if request.until else list(request.only),
         go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
         verified=verified,
-        verify=f"xpusetup verify {workspace.options}",
+        verify=workspace.command("verify"),
         proof=describe_proof(root) if verified else None,
         use=_use(workspace, prepared),
         elsewhere=describe_elsewhere(prepared),
         unverified=describe_unverified(workspace.profile, root, prepared.plan),
         seconds=round(outcome.seconds, 3),
         took=outcome.took,
-        report=f"xpusetup report {workspace.options} --open",
+        report=workspace.command("report", "--open"),
         cached=outcome.cached,
         remote=outcome.remote,
         sent=outcome.sent,
@@ -270,7 +269,7 @@ def render_command(
 ) -> Command:
     """Give the whole command that asks for the same again."""
     words = (*asking_words(workspace), *render_request(request), *tuned)
-    return Command(f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip())
+    return workspace.command(command, *words)
 
 
 def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence[Cause]) -> list[FullDisk]:

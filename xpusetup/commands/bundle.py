@@ -244,8 +244,8 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         )
     )
     if outcome.failed:
-        options = f"{workspace.options} {shlex.join(asking_words(workspace))}".rstrip()
-        command = Command(f"xpusetup bundle create FILE {options}", open=True)
+        words = workspace.command("bundle create FILE", *asking_words(workspace))
+        command = Command(words, open=True)
         go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
-from xpusetup.base.command import Command
 from xpusetup.base.document import UnfitError, fields_of, read_json_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
@@ -34,6 +34,7 @@ from xpusetup.system.logs import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.base.model import Finding, Level
     from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
@@ -321,22 +322,18 @@ def _must_be_checks(names: Iterable[str]) -> None:
 
 def read_facts(name: str) -> Facts:
     """Read facts that were saved. Raises UsageError for a file that is none."""
+    unread = partial(UsageError, fix="write one: ", command="xpusetup doctor --save FILE")
     text = files.read_input(Path(name))
     if text is None:
-        raise UsageError(
-            f"there is no file {name} that can be read", fix="write one: ", command="xpusetup doctor --save FILE"
-        )
+        raise unread(f"there is no file {name} that can be read")
     try:
         return keep(Facts, text, lambda: read_json_as(Facts, text))
     except UnfitError as error:
         first = error.faults[0]
         where = ".".join(map(str, first["loc"])) or "(file)"
-        raise UsageError(
-            f"{name}: {where}: {first['msg']}", fix="write one: ", command="xpusetup doctor --save FILE"
-        ) from error
+        raise unread(f"{name}: {where}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
-        message, line = f"{name} holds what no facts hold: {error}", "xpusetup doctor --save FILE"
-        raise UsageError(message, fix="write one: ", command=line) from error
+        raise unread(f"{name} holds what no facts hold: {error}") from error
 
 
 def _findings(
@@ -415,10 +412,10 @@ def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[st
     name = workspace.profile.name
     if not workspace.profile.compiles:
         why = "nothing is compiled: what its maker publishes is installed"
-        command = Command(f"xpusetup install {workspace.options}")
+        command = workspace.command("install")
         return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
-        commands, why = [Command(f"xpusetup build {workspace.options}")], "everything that its build needs is here"
+        commands, why = [workspace.command("build")], "everything that its build needs is here"
         return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import NONE, ROOT, Request, Step, Target
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
@@ -202,7 +201,7 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
         missing=list(seen.missing),
-        fix=Command(f"xpusetup doctor {workspace.options} --for build"),
+        fix=workspace.command("doctor", "--for", "build"),
         estimate=_estimate(workspace, seen),
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),

@@ -416,7 +416,7 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
 
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, *, named: str, out: str) -> LockedProfile:
     given = [word for name, ref in revs.items() for word in ("--rev", f"{name}={ref}")]
-    follows = Command(f"xpusetup build {workspace.options}")
+    follows = workspace.command("build")
     if out:
         again = command_on_one_line(("xpusetup", "profiles", "lock", "--profile", named, *given, "--out", out))
         files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again}"))

@@ -154,9 +154,8 @@ def _find(where: Where) -> Root:
     """Give the root that is named; nothing is removed that nobody named."""
     roots = roots_folder(load_settings())
     there = ", ".join(root.path.name for root in find_roots(roots))
-    fix, line = f"in {roots} there is: {there}; name one: ", "xpusetup remove --name NAME"
-    if not there:
-        fix, line = "", "xpusetup cache size"
+    fix = f"in {roots} there is: {there}; name one: " if there else ""
+    line = "xpusetup remove --name NAME" if there else "xpusetup cache size"
     if not (where.root or where.name or where.profile or where.rev):
         if not there:
             raise NotReadyError(f"nothing is built in {roots}", command=line)
@@ -171,12 +170,10 @@ def _find(where: Where) -> Root:
     if not os.access(root.path, os.W_OK):
         line = f"xpusetup remove --root {shlex.quote(str(root.path))}"
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
-            raise NotReadyError(
-                f"{root.path} is on a read-only file system", fix="where it can be written: ", command=line
-            )
-        owner = _owner(root.path)
-        message = f"{root.path} may not be written to by you: it belongs to {owner}"
-        raise NotReadyError(message, fix="as such: ", command=line)
+            message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
+        else:
+            message, fix = f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}", "as such: "
+        raise NotReadyError(message, fix=fix, command=line)
     return root
 
 

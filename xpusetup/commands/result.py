@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,22 +38,13 @@ PLACE = ("--profile", "--root", "--name")
 OF_BUILD = (*PLACE, "--build-dir", "--prefix", "--into", "--python", "--rev")
 OF_BUILT = (*PLACE, "--into", "--rev")
 TAKES: dict[str, tuple[str, ...]] = {
-    "build": OF_BUILD,
-    "plan": OF_BUILD,
+    **dict.fromkeys(("build", "plan"), OF_BUILD),
+    **dict.fromkeys(("verify", "test", "run", "env", "status", "report"), OF_BUILT),
+    **dict.fromkeys(("fits", "devices check", "devices list"), (*PLACE, "--into")),
+    **dict.fromkeys(("remove", "profiles lock"), (*PLACE, "--rev")),
     "install": (*PLACE, "--prefix", "--into", "--python"),
     "doctor": (*PLACE, "--build-dir", "--prefix", "--into", "--python"),
     "setup": ("--profile",),
-    "verify": OF_BUILT,
-    "test": OF_BUILT,
-    "run": OF_BUILT,
-    "env": OF_BUILT,
-    "status": OF_BUILT,
-    "report": OF_BUILT,
-    "remove": (*PLACE, "--rev"),
-    "fits": (*PLACE, "--into"),
-    "devices check": (*PLACE, "--into"),
-    "devices list": (*PLACE, "--into"),
-    "profiles lock": (*PLACE, "--rev"),
     "bundle create": (*PLACE, "--build-dir", "--python", "--rev"),
 }
 """The options of a situation that each command takes; a test holds them against the command line."""
@@ -64,31 +56,17 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     `words`: the command line of this run, from which a command is made that is the same with another option.
     """
     if command.again and words:
-        return Command(shlex.join(("xpusetup", *_without(command.again[0], words), *command.again)))
+        kept = re.sub(rf"\0{command.again[0]}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
+        return Command(shlex.join((*kept, *command.again)))
     verb = next((verb for verb in TAKES if f"{command} ".startswith(f"xpusetup {verb} ")), "")
     given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if verb and context else []
     profile = [value for word, value in pairwise(given) if word in ("--profile", "-p")]
     if not given or (profile and profile != [*context.get("--profile", ())]):
         return command  # that of another profile has another place too
-    told = {*given, *(("--profile",) if profile else ())}
-    more = [
-        word
-        for option in TAKES[verb]
-        if option not in told
-        for value in context.get(option, ())
-        for word in (option, value)
-    ]
-    return command.like(" ".join((f"xpusetup {verb}", shlex.join(more))).rstrip() + command[len(f"xpusetup {verb}") :])
-
-
-def _without(option: str, words: Sequence[str]) -> list[str]:
-    """Give words without an option and its value."""
-    values = {number + 1 for number, word in enumerate(words) if word == option}
-    return [
-        word
-        for number, word in enumerate(words)
-        if number not in values and word != option and not word.startswith(f"{option}=")
-    ]
+    left = (option for option in TAKES[verb] if option not in given and not (profile and option == "--profile"))
+    more = [word for option in left for value in context.get(option, ()) for word in (option, value)]
+    said = f"xpusetup {verb}"
+    return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))
 
 
 def complete_result(data: T, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> T:

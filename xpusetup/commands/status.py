@@ -122,8 +122,8 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
-        return NotReadyError(message, command=f"xpusetup status {workspace.options} --log venv -f")
-    return NotReadyError(f"nothing is built in {root.path}", command=f"xpusetup build {workspace.options}")
+        return NotReadyError(message, command=workspace.command("status", "--log", "venv", "-f"))
+    return NotReadyError(f"nothing is built in {root.path}", command=workspace.command("build"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -375,8 +375,7 @@ def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:
     said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
-        line = f"xpusetup verify {workspace.options}"
-        raise WorkFailedError(f"the {workspace.device.title} cannot be used", command=line)
+        raise WorkFailedError(f"the {workspace.device.title} cannot be used", command=workspace.command("verify"))
     if said.code == NO_DEVICE:
         fix = "--release R tells what is known of a release, --log FILE what a log from a machine with one says"
         raise NoDeviceError(f"there is no {workspace.device.title} here to run operators on", fix=fix)

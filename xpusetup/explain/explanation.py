@@ -194,13 +194,10 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
 
 def fill_commands(lines: Iterable[str], names: Mapping[str, str]) -> list[Command]:
     """Put names into lines of a table; where there is none, NAME stands for what a person has to put there."""
-    return [
-        Command(
-            PLACE.sub(lambda found: names.get(found[1], found[1].upper()), line),
-            open=not {*PLACE.findall(line)} <= {*names},
-        )
-        for line in lines
+    filled = [
+        (PLACE.sub(lambda gap: names.get(gap[1], gap[1].upper()), line), {*PLACE.findall(line)}) for line in lines
     ]
+    return [Command(line, open=not gaps <= {*names}) for line, gaps in filled]
 
 
 def _quoted(said: Mapping[str, str]) -> dict[str, str]:

@@ -192,11 +192,13 @@ def install_beside(
         ask = Command("python -c 'import torch; print(torch.__version__)'")
         return [ask, *_unfilled(names, installer, options, build)]
     wanted = dict.fromkeys(triton_of(torch) if name in TRITONS else name for name in names)
-    calls: dict[_Call, list[str]] = {}
+    calls: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for name in filter(None, wanted):
-        call, word = _call(name, torch)
-        calls.setdefault(call, []).append(word)
-    return [call.line(installer, options, words) for call, words in calls.items()]
+        before, word, after = _call(name, torch)
+        own = tuple(each for each in before if each not in options)
+        calls.setdefault(((*options, *own), after), []).append(word)
+    told = ((*before, *words, *after) for (before, after), words in calls.items())
+    return [Command(f"{installer} install {shlex.join(words)}") for words in told]
 
 
 def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[Command]:
@@ -208,20 +210,8 @@ def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], buil
             yield Command(f"{installer} install {shlex.join(words)}", open=True)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """The options of one call of an installer, before and after what it installs."""
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-    def line(self, installer: str, options: Sequence[str], words: Sequence[str]) -> Command:
-        own = (each for each in self.before if each not in options)
-        return Command(f"{installer} install {shlex.join((*options, *own, *words, *self.after))}")
-
-
-def _call(name: str, torch: TorchThere) -> tuple[_Call, str]:
-    """Give how a companion is installed, and it with its version.
+def _call(name: str, torch: TorchThere) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Give a companion with its version, and the options that an installer takes before and after it.
 
     Where that is not known, torch stands beside it as it is, so that the installer finds the one that requires it. Any
     version of a series is there already, perhaps of another build: only `--force-reinstall` replaces that.
@@ -231,5 +221,5 @@ def _call(name: str, torch: TorchThere) -> tuple[_Call, str]:
     after = ("--extra-index-url" if index == OF_INTEL else "--index-url", index) if index else ()
     if version or name in ANY_VERSION:
         again = ("--force-reinstall",) if "*" in version else ()
-        return _Call((*again, "--no-deps"), after), f"{name}=={version}" if version else name
-    return _Call(("--pre",) if torch.is_nightly else (), (torch.pin, *after)), name
+        return (*again, "--no-deps"), f"{name}=={version}" if version else name, after
+    return ("--pre",) if torch.is_nightly else (), name, (torch.pin, *after)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xpusetup.base.command import again
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Plan, Step
 from xpusetup.plan.context import Context, file_name
@@ -49,7 +49,7 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
         raise UsageError(
             f"{profile.name} names no published wheels",
             fix="compile it: ",
-            command=again("--from", "source"),
+            command=Command("the same command with --from source", again=("--from", "source")),
         )
     target = replace(target, toolkit=None)  # published wheels bring their own runtime
     steps = tuple(_steps(Context(profile, request, target, layout), profile.published))

@@ -107,7 +107,7 @@ def _refuse(
     needed = find_needed(workspace.profile.components, request.only)
     more = replace(request, only=(*needed, *request.only))
     words = (*asking_words(workspace), *render_request(more))
-    command = f"xpusetup build {workspace.options} {shlex.join(words)}"
+    command = workspace.command("build", *words)
     return NotReadyError(
         f"--only {only} needs {part.distribution} {part.version}, and {places}",
         fix="build it first, with the same command: ",
@@ -161,7 +161,7 @@ def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Reque
         return with_sources(request, [f"{name}={tree}"])
     except UsageError as error:
         why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
-        pinned = f"xpusetup build {workspace.options} --source {name}={PINNED}"
+        pinned = workspace.command("build", "--source", f"{name}={PINNED}")
         fix = f"name another: --source {name}=DIR; or build the pinned commit: "
         raise UsageError(why, fix=fix, command=pinned) from error
 
@@ -238,7 +238,7 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     if not known:
         return newer
     words = (*asking_words(workspace), *render_request(replace(request, arch=tuple(known))))
-    line = Command(f"xpusetup build {workspace.options} {shlex.join(words)}")
+    line = workspace.command("build", *words)
     return Advice(newer, ", or compile for what it knows: ", line)
 
 
