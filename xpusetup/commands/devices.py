@@ -89,9 +89,8 @@ def _here(where: Where) -> outcomes.VerificationRecord:
     root = find_built(workspace).root
     proof = outcomes.make_proof(read_manifest(root))
     if proof is None:
-        fix = Advice(
-            Command("xpusetup verify"), "\nor compare saved results: xpusetup status --diff A.json --diff B.json"
-        )
+        other = "\nor compare saved results: xpusetup status --diff A.json --diff B.json"
+        fix = Advice(Command("xpusetup verify"), other)
         raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
     return proof
 
@@ -215,9 +214,8 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = choose_python(where)
     if not chosen.python:
-        raise NotReadyError(
-            "no Python environment is active here", fix="name one: ", command="xpusetup devices check --into DIR"
-        )
+        line = "xpusetup devices check --into DIR"
+        raise NotReadyError("no Python environment is active here", fix="name one: ", command=line)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)
     if look.torch is None:

@@ -228,11 +228,8 @@ def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
     if not python.exists():
         return causes
     own = {"python": shlex.quote(str(python)), "pip": f"{shlex.quote(str(python))} -m pip"}
-
-    def put(line: str) -> str:
-        return OWN.sub(lambda found: own[found[1]], line)
-
-    return [replace(each, commands=[line.like(put(line)) for line in each.commands]) for each in causes]
+    told = ([line.like(OWN.sub(lambda found: own[found[1]], line)) for line in each.commands] for each in causes)
+    return [replace(each, commands=commands) for each, commands in zip(causes, told, strict=True)]
 
 
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:

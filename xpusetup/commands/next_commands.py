@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from xpusetup.commands.adopt import AdoptedProject
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
-    from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.explain import ExplainResult
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
-    from xpusetup.commands.profiles import CheckedProfile, NewProfile
     from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
@@ -157,10 +155,6 @@ def _explain(data: ExplainResult) -> Lines:
     return [(cause.fix.rstrip("."), line, cause.cause) for cause in data.causes[:1] for line in cause.commands]
 
 
-def _devices(data: DeviceList) -> Lines:
-    return () if data.checked else (("load each of them", data.follows, "it is seen what breaks `import torch`"),)
-
-
 def _created(data: CreatedBundle) -> Lines:
     line = f"xpusetup bundle verify {shlex.quote(data.file)}"
     return (("look whether it is whole", line, "on the machine without a network"),)
@@ -169,10 +163,6 @@ def _created(data: CreatedBundle) -> Lines:
 def _verified(data: VerifiedBundle) -> Lines:
     line = f"xpusetup {data.purpose} --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
     return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
-
-
-def _new(data: NewProfile) -> Lines:
-    return (("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand"),)
 
 
 def _released(data: NewRelease) -> Lines:
@@ -184,10 +174,6 @@ def _released(data: NewRelease) -> Lines:
         ("see what it would do", f"xpusetup plan --profile {file}", "it is whole"),
         ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
     )
-
-
-def _checked(data: CheckedProfile) -> Lines:
-    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
 
 
 def _remove(data: Removed) -> Lines:
@@ -221,12 +207,18 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "BuildList": _builds,
     "DeviceVerification": _verify,
     "ExplainResult": _explain,
-    "DeviceList": _devices,
+    "DeviceList": lambda data: (
+        [] if data.checked else [("load each of them", data.follows, "it is seen what breaks `import torch`")]
+    ),
     "CreatedBundle": _created,
     "VerifiedBundle": _verified,
-    "NewProfile": _new,
+    "NewProfile": lambda data: [
+        ("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand")
+    ],
     "NewRelease": _released,
-    "CheckedProfile": _checked,
+    "CheckedProfile": lambda data: [
+        ("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right")
+    ],
     "LockedProfile": lambda data: [("build it", data.follows, "its revisions are pinned")],
     "Emitted": lambda data: [("start it", data.start, f"{len(data.files)} files are written")],
     "Removed": _remove,

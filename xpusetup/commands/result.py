@@ -29,9 +29,8 @@ T_co = TypeVar("T_co", covariant=True)
 
 # Advice made whole: a command of this program that a fix names gets the options of the situation it is given in.
 #
-# Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor
-# root. The options that the user gave are put in where the advice leaves the program, after the verb, where
-# that takes them. What is a command is told by its type (base/command.py).
+# Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor root.
+# The options that the user gave are put in where the advice leaves the program, after the verb, where that takes them.
 
 
 PLACE = ("--profile", "--root", "--name")

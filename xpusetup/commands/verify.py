@@ -118,9 +118,8 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     if code == NO_DEVICE:
         raise _no_device(subject, device)
     if found is None:
-        raise WorkFailedError(
-            f"the verification ended without a result: {words}", fix="try: ", command="xpusetup verify --list"
-        )
+        message = f"the verification ended without a result: {words}"
+        raise WorkFailedError(message, fix="try: ", command="xpusetup verify --list")
     why = ""
     if subject.root is not None and asked.whole and chosen.device == subject.device:
         why = record_verification(subject.root, found, proof, say)

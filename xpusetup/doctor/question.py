@@ -52,10 +52,9 @@ class CheckText(Strict):
 
     def fix(self, words: dict[str, str]) -> Fix:
         """Give the fix with the words of this machine and profile filled in."""
-        filled = {
-            family: tuple(Command(_fill(line, words)) for line in lines) for family, lines in self.commands.items()
-        }
-        return Fix(say=Advice.read(_fill(self.say, words)), commands=tuple(sorted(filled.items())))
+        rows = sorted(self.commands.items())
+        filled = tuple((family, tuple(Command(_fill(line, words)) for line in lines)) for family, lines in rows)
+        return Fix(say=Advice.read(_fill(self.say, words)), commands=filled)
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

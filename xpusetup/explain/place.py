@@ -57,8 +57,7 @@ PROMPTS: tuple[tuple[System, re.Pattern[str]], ...] = (
         "fedora",
         re.compile(
             r"^(?:[^\n]{0,80}[#$] |\+ )?(?:sudo )?(?:dnf|yum) |\.(?:el|fc)\d+[._]|Rocky Linux|Red Hat|AlmaLinux|CentOS"
-            r"|Fedora Linux"
-            r"|/etc/redhat-release|\(ol\d\)",
+            r"|Fedora Linux|/etc/redhat-release|\(ol\d\)",
             re.MULTILINE,
         ),
     ),
@@ -120,9 +119,8 @@ PACKAGES: dict[System, re.Pattern[str]] = {
 }
 UNIX_ONLY = re.compile(
     r"^(?:sudo|apt|apt-get|apt-cache|dnf|ls|ldconfig|ldd|dmesg|lspci|lsmod|modprobe|journalctl|cat|env \||strings"
-    r"|ulimit|chmod"
-    r"|df|free|file|readelf|nm|which|mount|systemctl|find|grep|sed|uname|clinfo \||rm|ln|echo \$|mkdir -p|unset"
-    r"|nproc)\b"
+    r"|ulimit|chmod|df|free|file|readelf|nm|which|mount|systemctl|find|grep|sed|uname|clinfo \||rm|ln|echo \$"
+    r"|mkdir -p|unset|nproc)\b"
 )
 WITHIN = re.compile(r"\$\(|2>/dev/null|/dev/dri|/usr/|/opt/intel/(?!oneapi/setvars)")
 SETVARS = '"C:\\Program Files (x86)\\Intel\\oneAPI\\setvars.bat"'

@@ -159,9 +159,8 @@ def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
     names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
     then: After = next((task.then for task in tasks if task.then), "")
     mends = tuple(name for task in tasks for name in MENDS.get(task.step.id, ()))
-    return WayStep(
-        title=", ".join(names), commands=(Command(f"xpusetup setup{options} --apply"),), then=then, mends=mends
-    )
+    command = Command(f"xpusetup setup{options} --apply")
+    return WayStep(title=", ".join(names), commands=(command,), then=then, mends=mends)
 
 
 def _by_hand(note: Note) -> WayStep:
@@ -182,11 +181,8 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     if refusal is not None and refusal.why.startswith("it takes Python"):
         takes = SpecifierSet(profile.python)
         newest = next(minor for minor in range(14, 9, -1) if takes.contains(f"3.{minor}.5"))  # for 3.15 wheels lack
-        yield WayStep(
-            title=f"another Python: {refusal.why}",
-            commands=(Command(f"uv python install 3.{newest}"),),
-            mends=("py.version",),
-        )
+        command = Command(f"uv python install 3.{newest}")
+        yield WayStep(title=f"another Python: {refusal.why}", commands=(command,), mends=("py.version",))
 
 
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
@@ -200,11 +196,11 @@ def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
     """Give the command that brings PyTorch."""
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
-        title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(Command(f"xpusetup install{options}"),), mends=WRONG)
-    toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
-    title = f"{profile.name} from source{toolkit}"
-    return WayStep(title=title, commands=(Command(f"xpusetup build{options}"),), mends=WRONG)
+        verb, title = "install", f"the published wheels, {version}; no build needed"
+    else:
+        toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
+        verb, title = "build", f"{profile.name} from source{toolkit}"
+    return WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.

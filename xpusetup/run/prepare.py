@@ -107,12 +107,9 @@ def _refuse(
     needed = find_needed(workspace.profile.components, request.only)
     more = replace(request, only=(*needed, *request.only))
     words = (*asking_words(workspace), *render_request(more))
-    command = workspace.command("build", *words)
-    return NotReadyError(
-        f"--only {only} needs {part.distribution} {part.version}, and {places}",
-        fix="build it first, with the same command: ",
-        command=command,
-    )
+    why = f"--only {only} needs {part.distribution} {part.version}, and {places}"
+    line = workspace.command("build", *words)
+    return NotReadyError(why, fix="build it first, with the same command: ", command=line)
 
 
 # Trees of the user's own. A root that an option names was made for them: it keeps to those that it was last built of,
@@ -238,8 +235,7 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     if not known:
         return newer
     words = (*asking_words(workspace), *render_request(replace(request, arch=tuple(known))))
-    line = workspace.command("build", *words)
-    return Advice(newer, ", or compile for what it knows: ", line)
+    return Advice(newer, ", or compile for what it knows: ", workspace.command("build", *words))
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
