@@ -154,6 +154,7 @@ def test_the_options_of_the_run_come_along() -> None:
     [
         ("sudo apt-get install -y libze1", ["sudo", "apt-get", "install", "-y", "libze1"]),
         ("unset A B", ["bash", "-c", "unset A B"]),
+        ("A=b pip install .", ["bash", "-c", "A=b pip install ."]),
         ("sudo modprobe a && sudo modprobe b", ["bash", "-c", "sudo modprobe a && sudo modprobe b"]),
         ("python -c 'import a; print(a)'", ["python", "-c", "import a; print(a)"]),
     ],

@@ -33,10 +33,7 @@ FAMILY = frozenset((*COMPANIONS, *TRITONS))
 """What is made for one torch, or writes into a folder that another one of these has."""
 TRITON_XPU = (2, 10)
 """The release from which on Triton for XPU is called triton-xpu."""
-CODECS = {
-    **{5: "0.1.*", 6: "0.2.*", 7: "0.5.*", 8: "0.7.*", 9: "0.9.*", 10: "0.10.*"},
-    **dict.fromkeys((11, 12, 13), "0.15.0"),
-}
+CODECS = dict(enumerate(("0.1.*", "0.2.*", "0.5.*", "0.7.*", "0.9.*", "0.10.*", "0.15.0", "0.15.0", "0.15.0"), start=5))
 """The torchcodec of each torch 2.x; 0.15 serves 2.11 and later ones (stable interface)."""
 NEWEST_CODEC = "0.17.0"
 MAJOR = 2
