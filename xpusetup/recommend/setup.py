@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.base.command import Command
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.model import Fix, Step
 from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
 from xpusetup.recommend.answer import Note, Setup, Task
@@ -432,7 +432,7 @@ def _fix_kernel(fix: Fix, place: SetupGoal) -> Fix:
     kernel = None if in_container(place.facts) else next(_kernel(place), None)
     if isinstance(kernel, Task):
         return _with_commands(fix, *kernel.step.run, restart=True)
-    return fix if kernel is None else replace(fix, say=f"{kernel.say} {fix.say}", commands=())
+    return fix if kernel is None else replace(fix, say=Advice(kernel.say, " ", fix.say), commands=())
 
 
 def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:

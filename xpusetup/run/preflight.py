@@ -97,7 +97,7 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
         for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
             fixes += [f"# {finding.id}"] if len(found) > 1 else []
             fixes += finding.fix.commands_for(families)
-            fixes += [f"# {finding.fix.say}"] if finding.fix.say else []
+            fixes += [Advice("# ", finding.fix.say)] if finding.fix.say else []
         follows = f"xpusetup setup --for {purpose.goal}"
         raise NotReadyError("\n".join(lines), fix=Advice.lines(fixes, "\n  "), follows=follows)
 
