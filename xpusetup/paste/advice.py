@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.machine.installs import for_uv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xpusetup.base.command import Command
     from xpusetup.base.model import Fix
 
 
@@ -58,8 +58,8 @@ class Habits:
         """Give what mends a finding as it is done there."""
         rows = tuple((family, self.commands(lines)) for family, lines in fix.commands)
         lost = self.whole and any(OF_SYSTEM.match(line) for _, lines in fix.commands for line in lines)
-        more = f" {self.whole} has no packages to install: take a newer image of it, or do it in the container."
-        return replace(fix, commands=rows, say=f"{fix.say}{more}".strip() if lost else fix.say)
+        more = f"{self.whole} has no packages to install: take a newer image of it, or do it in the container."
+        return replace(fix, commands=rows, say=Advice.lines(filter(None, (fix.say, more)), " ") if lost else fix.say)
 
 
 def habits_of(texts: Iterable[str], *, contained: bool = False) -> Habits:
