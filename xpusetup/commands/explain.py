@@ -156,11 +156,11 @@ def _keeping_torch(told: ExplainedLog, log: Lines) -> ExplainedLog:
     if not any(moves_torch(line) for each in (*told.causes, *told.went_on) for line in each.commands):
         return told
     torch = _torch_of(log, told.first_error)
-
-    def keep(causes: list[Cause]) -> list[Cause]:
-        return [replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes]
-
-    return replace(told, causes=keep(told.causes), went_on=keep(told.went_on))
+    causes, went_on = (
+        [replace(each, commands=keep_torch_all(each.commands, torch)) for each in some]
+        for some in (told.causes, told.went_on)
+    )
+    return replace(told, causes=causes, went_on=went_on)
 
 
 def _torch_of(log: Lines, error: str) -> TorchThere | None:
