@@ -33,7 +33,7 @@ from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.machine.facts import Facts
 from xpusetup.ui import list as listing
 from xpusetup.ui import screens as show
-from xpusetup.ui.console import COMMAND, VERBS, Terminal, mark_commands, wrap
+from xpusetup.ui.console import COMMAND, VERBS, Terminal, mark_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -196,6 +196,11 @@ def test_a_command_has_its_colour_in_a_fix() -> None:
     fix = Advice("look at ls [a]: ", Command("xpusetup build [b]"))
     assert mark_commands(fix) == "look at ls \\[a]: [cyan]xpusetup build \\[b][/]"
     assert mark_commands(str(fix)) == "look at ls \\[a]: xpusetup build \\[b]"
+    console = Terminal(
+        width=14, color_system="standard", force_terminal=True, file=StringIO(), highlight=False, _environ={}
+    )
+    prose(console, "  ", fix)
+    assert console.file.getvalue() == "  look at ls\n  [a]:\n  \x1b[36mxpusetup build [b]\x1b[0m\n"  # type: ignore[attr-defined]
 
 
 def test_every_command_of_the_program_is_known() -> None:

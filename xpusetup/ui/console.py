@@ -234,8 +234,9 @@ def verified(outcome: bool | None, *, done: str = "built") -> str:
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
-    for number, line in enumerate(wrap(text, console.width - len(indent))):
-        console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+    words = Text.from_markup(" ".join(mark_commands(text).split("\n")).strip())
+    for number, line in enumerate(lay_out(words, console.width - len(indent), indent=0) if words else ()):
+        console.print(f"{first if first and number == 0 else indent}{line.markup.rstrip()}", style=style)
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.
