@@ -37,10 +37,8 @@ def write_ended(root: Root, one: Running, state: str) -> None:
         seconds=round(one.seconds, 3),
         made=one.step.makes,
         load=(one.jobs, max(0, one.mem_peak - one.mem_at_start), one.max_rss) if one.jobs else None,
-        edges=one.course.total or one.total,
+        edges=one.passes.total or one.total,
         lane=lane_of(one.step),
-        marks=one.course.marks,
-        passes=one.course.passes,
         cached=(counts.hits, counts.misses) if counts else None,
     )
     _write(root, record)
