@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from xpusetup.explain.boxes import without_boxes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 BEFORE = 4096
 AFTER = 4096

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+from collections.abc import Iterable, Iterator
 
 BEFORE = rb"(?:\d{4}-\d\d-\d\dT[\d:.]+Z |#\d+ \d+\.\d+ )?"
 """What a CI system or docker puts before each line."""

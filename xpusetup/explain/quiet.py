@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 STAMP = rb"^(?:\d{4}-\d\d-\d\dt[\d:.]+z )?"
 

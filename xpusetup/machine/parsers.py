@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import configparser
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
 from xpusetup.machine.facts import Accelerator
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
 
 # Package databases and the dynamic linker's cache.
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.paste import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 SIMPLE = re.compile(r"\^?(?:[\w :/-]|\.[*?+]?)+\$?")
 """A part of a pattern that can be tried: letters that stand for themselves, and dots for any."""

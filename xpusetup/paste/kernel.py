@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
 from xpusetup.paste import lines
@@ -11,9 +11,6 @@ from xpusetup.paste.commands import HANDED, lists_displays
 from xpusetup.paste.hardware import UEVENT, DisplayDevice, in_a_line, in_uevent
 from xpusetup.paste.lines import PastedGpu, PastedNode
 from xpusetup.paste.places import PlaceReader
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""

@@ -7,7 +7,7 @@ by itself as far as that goes, with the last command that was typed for what loo
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from xpusetup.machine.parsers import (
     DISTRIBUTIONS,
@@ -33,10 +33,6 @@ from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_li
 from xpusetup.paste.places import heading
 from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
 from xpusetup.paste.system import find_release
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 
 MOST_KEPT = 4000
 """Maximum number of lines that are kept whole."""
