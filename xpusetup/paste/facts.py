@@ -11,7 +11,6 @@ from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALO
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES
 from xpusetup.paste.hardware import hardware_of, of_sycl
-from xpusetup.paste.kernel import kernel_in_words
 from xpusetup.paste.lines import CONTAINER
 from xpusetup.paste.others import gaudi_of, linuxserver_image
 from xpusetup.paste.reader import read_pasted
@@ -110,9 +109,6 @@ def facts_from_paste(
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
-    if not got.kernel and (kernel := kernel_in_words(got.everything)):
-        got.kernel = kernel
-        got.told.update(("system", "kernel"))
     sections = {
         "system": system_of(got),
         "hardware": hardware_of(got, table),
@@ -288,7 +284,7 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
-    if not any((version, got.distributions, asked, _loading(got), said, conflicts, got.collected.get("config"))):
+    if not any((version, got.distributions, asked, _loading(got), said, conflicts)):
         return None
     if got.collected.get("cuda_available") == "True" and not said and not _has_none(got) and not conflicts:
         return None
@@ -336,16 +332,12 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     there = got.distributions
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
-    config = said.get("config", "")
     rules: tuple[tuple[bool, str, str], ...] = (
         (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
         (bool(cuda), "", cuda),
-        (config.startswith("cuda"), "", config[5:] or "yes"),
-        (config == "no xpu" and got.available is not True, "", ""),
-        (config == "xpu", xpu, ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
@@ -358,7 +350,7 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
 
 def _is_for_others(got: Pasted) -> bool:
     """Say whether torch told for what it was built, and not its version."""
-    return "config" in got.collected or re.match(r"\d", got.collected.get("cuda", "")) is not None
+    return re.match(r"\d", got.collected.get("cuda", "")) is not None
 
 
 def _has_none(got: Pasted) -> bool:
