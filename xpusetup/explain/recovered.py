@@ -82,8 +82,6 @@ READS = re.compile(
 """Commands that show what was written once."""
 WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?mask|VISIBLE|SELECTOR", re.IGNORECASE)
 """A command with such a word went another way: that it works does not show that the first one would."""
-SWITCHED = re.compile(r"^(?:export |set |setx |\$env:)\s*\w*(?:VULKAN *[= ] *[\"']?0|DISABLE\w* *[= ])", re.IGNORECASE)
-"""A command that switches something off: what works after it does not show that the same would."""
 BEFORE = re.compile(
     r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*|\S*python[\d.]*(?:\.exe)? +-m(?= +pip\b)|uv(?= +pip\b)) +)+"
 )
@@ -382,16 +380,11 @@ def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
         same = later.setdefault("git" if "git " in part.text else part.words[0] if part.words else "", [])
         if bad[part.begin]:
             last = next((other for other in same if other.repeats(part) or _continues(other, part)), None)
-            if last and not bad[last.begin] and not _switched(story, part, last):
+            if last and not bad[last.begin]:
                 recovered |= set(range(part.begin, part.end))
         if part.words and len(same) < ABOVE:
             same.append(part)
     return recovered | _listed(story, over)
-
-
-def _switched(story: Story, first: TypedCommand, last: TypedCommand) -> bool:
-    """Say whether a part of the program was switched off between two commands."""
-    return any(first.begin < part.begin < last.begin and SWITCHED.search(part.text) for part in story.commands)
 
 
 def _continues(part: TypedCommand, other: TypedCommand) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
-from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.lines import CONTAINER
 from xpusetup.paste.others import gaudi_of, linuxserver_image
@@ -62,8 +62,6 @@ PARTS: dict[str, str] = {
     "ascend": "xpusetup doctor --save FILE",
 }
 """The parts of facts that can be told or not, and what to paste so that they are."""
-ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
-"""Packages of Level Zero's driver alone; others bring OpenCL's with it."""
 NOT_BUILT = "not compiled with XPU"
 OF_CUDA = ("nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cudnn")
 """Packages that a torch for CUDA brings."""
@@ -240,7 +238,7 @@ def _ladder(got: Pasted) -> dict[str, Any] | None:
 
 def _is_riddle(got: Pasted) -> bool:
     """Say whether OpenCL lists a GPU and Level Zero's driver is installed too: what it lacks is not told then."""
-    return any("opencl:gpu]" in line for line in got.sycl) and any(name in got.packages for name in ZE_DRIVERS)
+    return got.lists_gpu("opencl") and any(name in got.packages for name in LEVEL_ZERO_ALONE)
 
 
 WSL = re.compile(r"^c[rwx-]{9}.*\s/dev/dxg$|^WSL version: |\bmicrosoft-standard-WSL2")
@@ -263,7 +261,7 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
         return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
-    if got.aside and not inside and got.sycl and not any(":gpu]" in line for line in got.sycl):
+    if got.aside and not inside and got.sycl and not got.lists_gpu():
         return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:

@@ -91,7 +91,7 @@ def _of_chip(each: PastedGpu, table: GpuTable) -> str:
 
 def _loads_none(got: Pasted) -> bool:
     """Say whether the modules were listed, and neither driver was among them, nor was a GPU seen to work."""
-    return "kernel.modules" in got.told and not got.modules and not got.seen and not any(":gpu]" in e for e in got.sycl)
+    return "kernel.modules" in got.told and not got.modules and not got.seen and not got.lists_gpu()
 
 
 def _is_free(each: PastedGpu, device: str, got: Pasted, table: GpuTable) -> bool:
@@ -130,6 +130,6 @@ def opens(node: PastedNode, got: Pasted) -> bool:
         return False
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True
-    listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
+    listed = got.available or got.seen or got.lists_gpu("level_zero")
     own = node.group in got.groups or node.group in map(str, got.groups.values())
     return own or not node.group or (node.mode.endswith("+") and bool(listed))

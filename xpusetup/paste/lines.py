@@ -395,6 +395,10 @@ class Pasted:
     replaced: str = ""
     lacking_cxx: list[tuple[str, str, str]] = field(default_factory=list)
 
+    def lists_gpu(self, backend: str = "") -> bool:
+        """Say whether sycl-ls lists a GPU, of any backend or of this one."""
+        return any(f"{backend}:gpu]" in line for line in self.sycl)
+
 
 COLLECT = {
     "pytorch version": "torch",

@@ -184,7 +184,7 @@ class Reader(TorchReader):
         if found := ECHOED.search(command):
             self._keep(self.got.blacklisted, found[1])
 
-    # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
+    # What SYCL, Level Zero and OpenCL list.
 
     def _sycl(self, line: str) -> str:
         if old := lines.OLD_SYCL.match(line):
