@@ -54,7 +54,7 @@ FETCHES = "FetchContent_Declare|ExternalProject_Add|DOWNLOAD|urlopen|urlretrieve
 """How the sources of a build ask for what they lack: what CMake, Python and shells call it."""
 LOOK = ("grep", "-rnIwE", "--exclude-dir=.git")
 NEAR = 6
-"""So many lines before a refusal an address may stand."""
+"""Maximum number of lines between an address and the refusal that it belongs to."""
 
 
 @dataclass(frozen=True)

@@ -36,12 +36,12 @@ HINTED = 40
 BESIDE = 4
 """How many other lines that complain are shown with a cause that is not sure."""
 ROUNDS = 3
-"""So often what is left of a log is looked through for what is over: a failure shows its next place only then."""
+"""Maximum number of passes over a log. Each pass may find the next place of a failure."""
 DIGITS = re.compile(r"\W*\d\w*")
 BRACKETS = re.compile(r"\([^)]*\)")
 """What in a cause may hold an `or` that offers no other cause."""
 OFFERS = re.compile(r"\bor\b")
-"""What offers another cause."""
+"""A word that offers another cause."""
 
 
 @dataclass(frozen=True)

@@ -66,8 +66,9 @@ SUBJECT = re.compile(
 SPEAKS = re.compile(r"\.(?:service|mount|socket)\b|Retry scheduled|a second time|Failed to pull image")
 """What speaks of the lines above it, too."""
 ABOVE = 6
-"""So far above a line that says that it is tried again stands what had failed; a traceback may be longer."""
+"""Maximum number of lines between a failure and the line that announces another try."""
 TRACE = 60
+"""Maximum length of a traceback, in lines."""
 REMEMBERED = 4096
 """How many lines are remembered: each is asked about from several others."""
 ANSWERS = 2
@@ -145,7 +146,7 @@ class TypedCommand:
         return {VERSION.sub("", word) for word in asked} if self.words[:1] and self.words[0] in FETCHES else asked
 
     def repeats(self, other: TypedCommand) -> bool:
-        """Say whether it does what another one did before: the same again, or that with more."""
+        """Say whether this command repeats an earlier one, possibly with extra arguments."""
         if not self.words or not other.words or self.words[0] != other.words[0]:
             return False
         if WAY.search(self.text) and not WAY.search(other.text):

@@ -245,7 +245,7 @@ ABOUT = re.compile(
 PREFETCHABLE, MEMORY_64 = 0x2000, 0x100000
 SECRET = re.compile(r"(?i)(token|password|passwd|secret|key)=\S+")
 KEPT = 200
-"""As many lines of the kernel's messages are kept, the newest ones."""
+"""Maximum number of kernel messages that are kept, the newest."""
 
 
 def parse_resource(text: str) -> int | None:

@@ -27,7 +27,7 @@ LISTS = re.compile(r"^(?:dpkg (?:-l|--list)|apt list --installed|rpm -qa|pacman 
 HANDED = re.compile(r"(?:--device[= ]|-v |--volume[= ]|-\s*[\"']?)(/dev/(?:dri(?!/by-path)|dxg)\b[^\s:\"']*)")
 STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
 MOST_HELD = 4000
-"""As many characters of a command on several lines are read."""
+"""Maximum length of a command on several lines, in characters."""
 SET = re.compile(r"(?:^|\s)([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S+)")
 
 

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 
 MOST_TEXT = 4 << 20
-"""As many characters of what was pasted are read; of more only the beginning."""
+"""Maximum number of characters that are read."""
 MOST_LINES = 40_000
-"""As many lines."""
+"""Maximum number of lines that are read."""
 LONGEST = 1000
-"""As many characters of one line are looked at."""
+"""Maximum length of a line, in characters."""
 MOST = 400
-"""As many values of one kind are kept."""
+"""Maximum number of values of one kind that are kept."""
 CODES = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:details|summary|pre|code)\b)")
 QUOTE = re.compile(r"^(?:> ?){1,5}(?!>)")
@@ -282,13 +282,13 @@ ALIASES = {
 """Packages by the names that reports give them."""
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 WHOLE_LIST = 150
-"""So many packages are a whole list: what is not in it is not there."""
+"""Minimum length of a list that is taken for all packages of a system."""
 PROSE = 400
 """Lines up to this length are looked through for names of GPUs and drivers."""
 WHOLE_BUS = 8
-"""So many devices are a whole bus."""
+"""Minimum number of devices that are taken for all of a bus."""
 WHOLE_LOG = 150
-"""So many lines of the kernel are no excerpt."""
+"""Minimum number of kernel messages that are taken for all of them."""
 CONTROLLER = r"VGA compatible|3D|Display|Processing acc"
 """Devices that may be GPUs, as lspci names their class."""
 STARTED = re.compile(r"\[drm\] Initialized (?:xe|i915) |GuC firmware loaded")

@@ -231,7 +231,7 @@ LETTER = 6.3
 """About the width of a letter of a label, in the drawing's own units."""
 LEAST = 1.5
 ROUGH = 0.1
-"""By so much an average of jobs may be off, as coarse as dates of files are."""
+"""Possible error of an average number of jobs: dates of files are coarse."""
 MARGIN = 10
 SIGNS = {"ok": "✓", "info": "·", "warn": "!", "fail": "✗", "crash": "✗", "skip": "-"}
 

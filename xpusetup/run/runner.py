@@ -43,7 +43,7 @@ JOBS = ("MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL")
 NOTE = "note: "
 """What a helper's line begins with that people have to see, not only who reads the log."""
 SILENCE = 60.0
-"""After so many seconds without a word from a step its watchers are told that it is still at work."""
+"""Seconds of silence after which watchers are told that a step is still at work."""
 
 
 @dataclass(kw_only=True)

@@ -178,7 +178,7 @@ def describe_error(error: BaseException) -> str:
 LACKING = "Backend doesn't support"
 """How PyTorch says that a device out of its tree left out a part of its interface."""
 NAMED = 3
-"""So many cases are named after the first one that is wrong."""
+"""Maximum number of wrong cases that are named after the first."""
 
 
 class DeviceCase(NamedTuple):

@@ -36,7 +36,7 @@ ANYTHING = "\0"
 FILLED = re.compile(r"%[sdr]|\{[^{}]*\}")
 ENDING = re.compile(r"\.so(\.\d+)*$")
 TELLING = 3
-"""So many letters a name has to have beside `lib`, where nothing else tells that a library is meant."""
+"""Minimum length of a name, without `lib`, that counts as a library by itself."""
 
 
 class Called(NamedTuple):
