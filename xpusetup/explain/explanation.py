@@ -12,21 +12,17 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import find_commands, find_endings, find_quiet
-from xpusetup.explain.evidence import decide, fill_names
-from xpusetup.explain.finder import Advice, make_regex
+from xpusetup.explain.ending import Ending, find_commands, find_endings, find_quiet
+from xpusetup.explain.evidence import Lines, decide, fill_names
+from xpusetup.explain.finder import Advice, Signature, System, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
-from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
+from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.explain.ending import Ending
-    from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.finder import Signature, System
     from xpusetup.explain.news import GoodTemplates
-    from xpusetup.explain.scan import Match, ScanResult, Telling
 
 
 BUILD = "xpusetup build"

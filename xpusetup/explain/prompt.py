@@ -9,13 +9,12 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.explanation import LogLine
+from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.explanation import Cause, ExplainedLog
 
 
 ROOM = 24_000

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.blocks import make_blocks, strip_codes
+from xpusetup.explain.blocks import LogBlock, make_blocks, strip_codes
 from xpusetup.explain.evidence import Decided, Lines, LogEnds
-from xpusetup.explain.finder import ANY, PERHAPS, Finder, make_finder, make_regex
+from xpusetup.explain.finder import ANY, PERHAPS, Certainty, Finder, Signature, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from xpusetup.explain.blocks import LogBlock
-    from xpusetup.explain.finder import Certainty, Signature
     from xpusetup.explain.news import GoodTemplates
 
 

@@ -11,7 +11,7 @@ from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALO
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
-from xpusetup.paste.lines import CONTAINER
+from xpusetup.paste.lines import CONTAINER, Pasted
 from xpusetup.paste.others import gaudi_of, linuxserver_image
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from xpusetup.machine.gpus import GpuTable
-    from xpusetup.paste.lines import Pasted
 
 
 PARTS: dict[str, str] = {

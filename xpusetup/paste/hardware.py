@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import ONLY_XE, age_of, find_device, find_devices
+from xpusetup.machine.gpus import ONLY_XE, GpuTable, age_of, find_device, find_devices
 from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES, WITHOUT_OLD
 from xpusetup.paste import lines
 from xpusetup.paste.others import other_accelerators
@@ -14,7 +14,6 @@ from xpusetup.paste.others import other_accelerators
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.machine.gpus import GpuTable
     from xpusetup.paste.lines import Pasted, PastedGpu, PastedNode
 
 

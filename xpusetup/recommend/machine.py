@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
-from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import MAKERS, hide_integrated
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu
+from xpusetup.machine.gpus import MAKERS, GpuProduct, GpuTable, hide_integrated
 from xpusetup.machine.tables import gpu_table
 from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES
 from xpusetup.machine.works import lists_gpu, torch_works
@@ -19,8 +19,6 @@ from xpusetup.system.files import package_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xpusetup.machine.facts import Facts, Gpu
-    from xpusetup.machine.gpus import GpuProduct, GpuTable
     from xpusetup.machine.platforms import DistributionTable, LinuxDistribution, Platform, PlatformTable
 
 

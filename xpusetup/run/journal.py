@@ -6,17 +6,15 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.model import JournalLine, parse_progress
+from xpusetup.base.model import JournalLine, Step, parse_progress
 from xpusetup.plan.lanes import lane_of
-from xpusetup.run.root import parse_document
+from xpusetup.run.root import Root, parse_document
 from xpusetup.system import files
 from xpusetup.system.environment import now
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.base.model import Step
-    from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running
 
 

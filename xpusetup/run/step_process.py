@@ -9,27 +9,24 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import parse_progress, parse_summary
+from xpusetup.base.model import Step, parse_progress, parse_summary
 from xpusetup.config.settings import STALL_S
 from xpusetup.machine.jobs import Strain
 from xpusetup.run.time_left import Passes
 from xpusetup.system import files
 from xpusetup.system.environment import now
 from xpusetup.system.files import cannot_write
-from xpusetup.system.memory import read_kills, read_memory, read_pressure
+from xpusetup.system.memory import Memory, read_kills, read_memory, read_pressure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
-    from xpusetup.base.model import Step
     from xpusetup.run.compiler_caches import CacheWatch
     from xpusetup.run.root import Root
-    from xpusetup.system.memory import Memory
 
 
 # What compiling steps do to the memory, looked at now and then: how much they take, whether they stand still.
