@@ -18,7 +18,7 @@ from xpusetup.base.model import Patch, Request
 from xpusetup.cli import complete
 from xpusetup.commands.build import BuildOptions, build, install
 from xpusetup.commands.devices import list_devices
-from xpusetup.commands.environment import ChosenPython
+from xpusetup.commands.env import ChosenPython
 from xpusetup.commands.profiles import check_profile, trust_files
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.verify import VerifyOptions, verify

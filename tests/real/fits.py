@@ -180,7 +180,7 @@ def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
 def own_hash() -> str:
     """Hash the program's own files that `fits` runs."""
     texts = [path.read_bytes() for path in closure_files("inspect_fit")]
-    texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/fits.py", "machine/fit.py")]
+    texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/wheel_fits.py", "machine/fit.py")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
 
 

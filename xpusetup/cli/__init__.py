@@ -64,7 +64,7 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        from xpusetup.cli.doctor import bare
+        from xpusetup.cli.setup import bare
 
         bare(json=json, quiet=quiet, verbose=verbose)
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
@@ -92,30 +92,30 @@ class CommandEntry(NamedTuple):
 TABLES = {
     "xpusetup": {
         "build": CommandEntry("build:build", GET),
-        "install": CommandEntry("build:install", GET),
-        "plan": CommandEntry("build:plan", GET),
-        "setup": CommandEntry("doctor:setup", GET),
-        "toolkit": CommandEntry("bundle:toolkit", GET),
-        "run": CommandEntry("status:run", USE, COMMAND_FOLLOWS),
-        "env": CommandEntry("status:env", USE),
+        "install": CommandEntry("install:install", GET),
+        "plan": CommandEntry("plan:plan", GET),
+        "setup": CommandEntry("setup:setup", GET),
+        "toolkit": CommandEntry("toolkit:toolkit", GET),
+        "run": CommandEntry("run:run", USE, COMMAND_FOLLOWS),
+        "env": CommandEntry("env:env", USE),
         "list": CommandEntry("list:list_builds", USE),
         "status": CommandEntry("status:status", USE),
-        "report": CommandEntry("status:report", USE),
-        "adopt": CommandEntry("status:adopt", USE),
-        "remove": CommandEntry("status:remove", USE),
+        "report": CommandEntry("report:report", USE),
+        "adopt": CommandEntry("adopt:adopt", USE),
+        "remove": CommandEntry("remove:remove", USE),
         "verify": CommandEntry("verify:verify", PROVE),
-        "test": CommandEntry("verify:run_tests", PROVE),
-        "verify-wheel": CommandEntry("verify:verify_wheel", PROVE),
-        "fits": CommandEntry("verify:fits", PROVE),
-        "rebuild": CommandEntry("verify:rebuild", PROVE),
-        "sign": CommandEntry("verify:sign", AWAY),
-        "emit": CommandEntry("build:emit", AWAY),
-        "dockerfile": CommandEntry("build:dockerfile", AWAY),
+        "test": CommandEntry("suites:run_tests", PROVE),
+        "verify-wheel": CommandEntry("wheel:verify_wheel", PROVE),
+        "fits": CommandEntry("wheel:fits", PROVE),
+        "rebuild": CommandEntry("wheel:rebuild", PROVE),
+        "sign": CommandEntry("wheel:sign", AWAY),
+        "emit": CommandEntry("emit:emit", AWAY),
+        "dockerfile": CommandEntry("emit:dockerfile", AWAY),
         "doctor": CommandEntry("doctor:doctor", HELP),
-        "explain": CommandEntry("doctor:explain", HELP),
-        "bisect": CommandEntry("build:bisect", HELP, COMMAND_FOLLOWS),
-        "skill": CommandEntry("doctor:skill", HELP),
-        "self": CommandEntry("doctor:show_self", HELP),
+        "explain": CommandEntry("explain:explain", HELP),
+        "bisect": CommandEntry("bisect:bisect", HELP, COMMAND_FOLLOWS),
+        "skill": CommandEntry("skill:skill", HELP),
+        "self": CommandEntry("self:show_self", HELP),
     },
     "profiles": {
         "list": CommandEntry("profiles:profiles_list"),
@@ -127,12 +127,12 @@ TABLES = {
         "schema": CommandEntry("profiles:profiles_schema"),
     },
     "devices": {
-        "list": CommandEntry("verify:devices_list"),
-        "check": CommandEntry("verify:devices_check"),
-        "table": CommandEntry("verify:devices_table"),
+        "list": CommandEntry("devices:devices_list"),
+        "check": CommandEntry("devices:devices_check"),
+        "table": CommandEntry("devices:devices_table"),
     },
     "bundle": {"create": CommandEntry("bundle:bundle_create"), "verify": CommandEntry("bundle:bundle_verify")},
-    "cache": {"size": CommandEntry("bundle:cache_size"), "prune": CommandEntry("bundle:cache_prune")},
+    "cache": {"size": CommandEntry("cache:cache_size"), "prune": CommandEntry("cache:cache_prune")},
 }
 """The commands of each group."""
 GROUPS = {

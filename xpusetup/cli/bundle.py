@@ -12,32 +12,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-# cache: what is kept on the disk for all builds.
-
-
-@options.command("cache size")
-def cache_size(*, told: options.LongOutput) -> AnyResult:
-    """Say what fetched sources and the roots of builds take on the disk."""
-    from xpusetup.commands.cache import size
-    from xpusetup.ui.live import waiting
-
-    with waiting("counting files", quiet=told.silent):
-        return size()
-
-
-@options.command("cache prune")
-def cache_prune(
-    *,
-    everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
-    site: Annotated[bool, typer.Option("--site", help="From the store that the site file names.")] = False,
-    told: options.ResultOutput,
-) -> AnyResult:
-    """Remove fetched sources that no tree uses any more."""
-    from xpusetup.commands.cache import prune
-
-    return prune(everything=everything, site=site)
-
-
 # bundle: all that a build fetches in one file, and whether such a file is whole.
 
 
@@ -71,21 +45,3 @@ def bundle_verify(*, file: File, told: options.LongOutput) -> AnyResult:
     from xpusetup.commands.bundle import verify_bundle
 
     return verify_bundle(file)
-
-
-# toolkit: a SYCL tool chain made from Intel's run-time wheels.
-
-
-@options.command("toolkit")
-def toolkit(
-    *,
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or one of before.")],
-    profile: options.Profile = "",
-    told: options.LongOutput,
-) -> AnyResult:
-    """Make a SYCL tool chain in a folder from the run-time wheels of a release, without oneAPI; again: update it."""
-    from xpusetup.commands.toolkit import make_toolkit
-    from xpusetup.ui.live import asking
-
-    with asking(quiet=told.silent) as say:
-        return make_toolkit(folder, profile, say)

@@ -53,7 +53,7 @@ def systems(incomplete: str) -> list[str]:
 
 def suites(incomplete: str) -> list[str]:
     """Offer the suites of tests."""
-    from xpusetup.commands.test import list_suites
+    from xpusetup.commands.suites import list_suites
 
     return [suite.name for suite in list_suites().data.list_ if suite.name.startswith(incomplete)]
 

@@ -144,6 +144,11 @@ ImagePin = Annotated[
 ]
 
 
+AskOthers = Annotated[
+    bool, typer.Option("--prompt", help="Print it as a text for an assistant, a colleague or an issue.")
+]
+
+
 # Groups of options that commands take whole.
 
 

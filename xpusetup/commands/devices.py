@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands.environment import ChosenPython, choose_python
+from xpusetup.commands.env import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import Device, known_devices

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
+from xpusetup.system.environment import short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -234,6 +235,25 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
     for number, line in enumerate(wrap(text, console.width - len(indent))):
         console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+
+
+NAMED = 3
+"""So many things are named before they are counted."""
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def steps_left(left: Sequence[str]) -> str:
+    """Say which steps are still to come."""
+    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+
+
+def with_home(text: str) -> str:
+    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
+    return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.

@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.commands.environment import choose_python
+from xpusetup.commands.env import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.fit import FitTarget, FittedWheel, FitTorch, judge_fit
