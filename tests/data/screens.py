@@ -882,6 +882,6 @@ REBUILD_FAILED = replace(
     failure=replace(
         FAILED.failure,
         log=f"{AGAIN}/logs/torch.build.log",
-        go_on=replace(FAILED.failure.go_on, command="xpusetup rebuild --profile torch-2.5"),
+        go_on=replace(FAILED.failure.go_on, command="xpusetup wheel rebuild --profile torch-2.5"),
     ),
 )

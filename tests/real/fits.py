@@ -168,7 +168,7 @@ def _line(text: str) -> str:
 
 def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
     """Give what `fits` says of wheels in an environment."""
-    words = ("fits", *map(str, wheels), "--into", str(place), "--json")
+    words = ("wheel", "fits", *map(str, wheels), "--into", str(place), "--json")
     line = (sys.executable, "-m", "xpusetup.cli", *words)
     done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=CHECKOUT)
     found = json.loads(done.stdout)["result"]["wheels"]

@@ -14,16 +14,18 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("adopt")
+@options.command("adopt", "xpusetup adopt ~/project", "xpusetup adopt --into ~/ml --yes", common="--undo --yes")
 def adopt(
     *,
-    folder: Annotated[str, typer.Argument(help="The project's folder.", metavar="DIR", show_default=False)] = ".",
+    folder: Annotated[
+        str, typer.Argument(help="The project's folder.", metavar="DIR", show_default="this folder")
+    ] = ".",
     where: options.ActiveWhere,
-    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what was written.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Make a project of uv or pip keep its torch, after showing what is written; --undo takes it back."""
+    """Let a uv or pip project use this torch. Shows what it writes, and asks."""
     from xpusetup.commands import adopt as adopting
 
     found = adopting.look_back(folder) if undo else adopting.look(folder, where.find())

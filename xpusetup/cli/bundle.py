@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
 
 
-@options.command("bundle create")
+@options.command(
+    "bundle create",
+    "xpusetup bundle create torch.tar 2.14",
+    "xpusetup bundle create wheels.tar stack-cpu --from wheels",
+    takes=options.ProfileName,
+    common="--from",
+)
 def bundle_create(
     *,
     file: File,
@@ -26,10 +32,10 @@ def bundle_create(
     only: options.Only = None,
     require_hashes: options.Hashes = False,
     origin: options.From = "source",
-    installer: Annotated[bool, typer.Option("--installer", help="With oneAPI's offline installer.")] = False,
+    installer: Annotated[bool, typer.Option("--installer", help="Include oneAPI's offline installer.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
-    """Fetch all that a build, or an installation, of a profile fetches into one file for machines without a network."""
+    """Download all that a build or an installation needs into one file, for machines without a network."""
     from xpusetup.commands.bundle import CreateOptions, create
     from xpusetup.config.request import read_request
 
@@ -39,9 +45,9 @@ def bundle_create(
         return create(where.find(), request, how)
 
 
-@options.command("bundle verify")
+@options.command("bundle verify", "xpusetup bundle verify torch.tar", "xpusetup bundle verify torch.tar -v")
 def bundle_verify(*, file: File, told: options.LongOutput) -> AnyResult:
-    """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
+    """Check that a bundle is whole: every hash, commit and wheel."""
     from xpusetup.commands.bundle import verify_bundle
 
     return verify_bundle(file)

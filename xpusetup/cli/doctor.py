@@ -16,35 +16,41 @@ if TYPE_CHECKING:
 
 FactFiles = Annotated[
     list[str] | None,
-    typer.Option("--facts", help="Judge what --save wrote, on any machine; several: what differs.", metavar="FILE"),
+    typer.Option("--facts", help="Judge a machine that --save saw; several: what differs.", metavar="FILE"),
 ]
 PasteFiles = Annotated[
     list[str] | None,
-    typer.Option("--paste", help="Judge what someone posted: outputs of tools; - is stdin.", metavar="FILE"),
+    typer.Option("--paste", help="Judge what somebody posted: output of tools; - is stdin.", metavar="FILE"),
 ]
 
 ReportFile = Annotated[
     str,
-    typer.Option("--collect-env", help="A report in the form of PyTorch's collect_env; - is stdout.", metavar="FILE"),
+    typer.Option("--collect-env", help="Write a report like PyTorch's collect_env; - is stdout.", metavar="FILE"),
 ]
 
 
-@options.command("doctor")
+@options.command(
+    "doctor",
+    "xpusetup doctor --for run",
+    "xpusetup doctor --paste post.txt",
+    takes=options.ProfileName,
+    common="--for --paste --prompt",
+)
 def doctor(
     *,
     where: options.MachineWhere,
     goal: options.Goal = "",
-    only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="Run this check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
-    save: Annotated[str, typer.Option("--save", help="Write all that was seen of this machine.", metavar="FILE")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="List the checks, and run none.")] = False,
+    save: Annotated[str, typer.Option("--save", help="Save what was seen of this machine.", metavar="FILE")] = "",
     facts: FactFiles = None,
     paste: PasteFiles = None,
     collect_env: ReportFile = "",
     prompt: options.AskOthers = False,
     told: options.LongOutput,
 ) -> AnyResult:
-    """Say what is wrong here, and the command that mends it."""
+    """Say what is wrong on this machine, and how to fix it."""
     from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
 
     if listed:

@@ -1,4 +1,4 @@
-"""emit, dockerfile: the steps of a build as files for elsewhere."""
+"""emit: the steps of a build as files for elsewhere."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind = Annotated[
     str,
     typer.Argument(
-        help="The form: shell, dockerfile, apptainer, slurm, module, github.",
+        help="What to write: shell, dockerfile, apptainer, slurm, module or github.",
         metavar="FORM",
         autocompletion=complete.forms,
     ),
@@ -56,7 +56,13 @@ class GithubRequest:
     extension: Extension = ""
 
 
-@options.command("emit")
+@options.command(
+    "emit",
+    "xpusetup emit dockerfile 2.14 --from wheels -o DIR",
+    "xpusetup emit slurm 2.14 --python 3.11 --python 3.12 -o DIR",
+    takes=options.ProfileNames,
+    common="--from --os",
+)
 def emit(
     *,
     kind: Kind,
@@ -78,7 +84,7 @@ def emit(
     github: GithubRequest,
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Write the steps of a build as files that need no xpusetup; several profiles, Pythons or targets: a matrix."""
+    """Write a build as files for elsewhere: a Dockerfile, Slurm jobs, a shell script, a workflow."""
     given = {**image.told(), **vars(github)}
     more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}
     one: dict[str, Any] = {"rev": tuple(rev or ()), "take": tuple(take or ()), "toolkit": toolkit, "into": into}
@@ -93,25 +99,3 @@ def emit(
     places = tuple(Where(root=out, profile=name, python=of, **one) for name, of, _ in cells)
     request = read_request(**more, arch=(arch or ["auto"])[0], require_hashes=require_hashes)
     return emit(kind, EmitOrder(places=places, request=request, options={**given, **matrix}), out)
-
-
-@options.spread
-def dockerfile(
-    *,
-    out: options.OutFolder,
-    profile: options.Profile = "",
-    stack: options.Stack = "",
-    python: options.Python = "",
-    rev: options.Rev = None,
-    take: options.Take = None,
-    toolkit: options.Toolkit = "",
-    arch: options.Arch = "auto",
-    variables: options.Set = None,
-    image: ImageRequest,
-    told: options.ResultOutput,
-) -> None:
-    """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
-    one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}
-    one |= {"python": [python] if python else None, "arch": None if arch == "auto" else [arch]}
-    one |= {"rev": rev, "take": take, "toolkit": toolkit, "variables": variables}
-    emit(kind="dockerfile", out=out, **one, **vars(image), **vars(GithubRequest()), **vars(told))

@@ -12,26 +12,28 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.spread
+@options.command(
+    "env",
+    'eval "$(xpusetup env)"',
+    "xpusetup env sim --shell fish | source",
+    takes=options.Build,
+    common="--shell --build",
+)
 def env(
     *,
     where: options.BuiltWhere,
-    build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
+    build: Annotated[bool, typer.Option("--build", help="Print the variables of a build step.")] = False,
     closure: Annotated[
-        bool, typer.Option("--closure", help="List the libraries that it loads, and whose they are.")
+        bool, typer.Option("--closure", help="List the libraries that it loads, and the package of each.")
     ] = False,
     shell: options.Shell = "",
     told: options.LongOutput,
-) -> None:
-    """Print the variables of the built environment, for eval; with --build those of a build step."""
+) -> AnyResult:
+    """Print the variables of a build's environment, for eval."""
+    if closure:
+        from xpusetup.commands.wheel_check import closure as list_libraries
 
-    def work() -> AnyResult:
-        if closure:
-            from xpusetup.commands.wheel_check import closure as list_libraries
+        return list_libraries(where.find(say=told.say))
+    from xpusetup.commands.env import env as make
 
-            return list_libraries(where.find(say=told.say))
-        from xpusetup.commands.env import env as make
-
-        return make(where.find(say=told.say), build=build, shell=shell, say=told.say)
-
-    told.finish("env --closure" if closure else "env", work)
+    return make(where.find(say=told.say), build=build, shell=shell, say=told.say)

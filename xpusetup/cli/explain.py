@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("explain")
+@options.command("explain", "xpusetup explain build.log", "make 2>&1 | xpusetup explain", common="--prompt")
 def explain(
     *,
-    log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
+    log: Annotated[str, typer.Argument(help="The log; - is stdin.", metavar="LOG", show_default="stdin")] = "",
     good: Annotated[
         str,
         typer.Option(
             "--good",
-            help="A log that went well: what both say counts for nothing.",
+            help="A log of a run that went well, to compare with.",
             metavar="OTHER",
             show_default=False,
         ),
@@ -28,7 +28,7 @@ def explain(
     prompt: options.AskOthers = False,
     told: options.LongOutput,
 ) -> AnyResult:
-    """Say which line of a log matters, why, and what to do."""
+    """Find the line of a log that matters, say why it failed, and what to do."""
     if prompt:
         from xpusetup.commands.prompt import prompt_of_log
 

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("install")
+@options.command(
+    "install",
+    "xpusetup install",
+    "xpusetup install 2.14 --into ~/ml --python 3.12",
+    takes=options.ProfileName,
+)
 def install(
     *,
     where: options.InstallWhere,
@@ -20,7 +25,7 @@ def install(
     events: options.Events = "",
     told: options.LongOutput,
 ) -> AnyResult:
-    """Install the published wheels of a profile's release instead of compiling, and verify them."""
+    """Install the published wheels of PyTorch, and verify them. Nothing is compiled."""
     from xpusetup.commands.build import BuildOptions
     from xpusetup.commands.build import install as make
     from xpusetup.config.request import read_request

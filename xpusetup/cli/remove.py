@@ -15,14 +15,33 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("remove")
+@options.command(
+    "remove",
+    "xpusetup remove sim",
+    "xpusetup remove --cache",
+    takes=options.BuildToRemove,
+    common="--cache --yes",
+)
 def remove(
     *,
     where: options.LockWhere,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Remove downloaded sources that no build uses any more.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --cache: also those that builds use; they keep their copies.")
+    ] = False,
+    site: Annotated[
+        bool, typer.Option("--site", help="With --cache: from the store that the site file names.")
+    ] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Remove a build, after saying what goes and what that frees; never what is not ours."""
+    """Remove a build. Shows what goes and what that frees, and asks."""
+    if cache:
+        from xpusetup.commands.cache import prune
+
+        return prune(everything=everything, site=site)
     from xpusetup.commands import remove
     from xpusetup.ui.live import asking
 

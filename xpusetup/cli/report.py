@@ -12,15 +12,21 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("report")
+@options.command(
+    "report",
+    "xpusetup report --open",
+    "xpusetup report sim -o report.html",
+    takes=options.Build,
+    common="--open --out",
+)
 def report(
     *,
     where: options.BuiltWhere,
     out: options.Out = "",
-    show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Write one HTML page that shows what the hours of a build went into."""
+    """Write an HTML page that shows where the time of a build went."""
     from xpusetup.commands.report import report as make
 
     return make(where.find(say=told.say), out=out, show=show)

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("run")
+@options.command(
+    "run",
+    "xpusetup run -- python train.py",
+    "xpusetup run sim -- python -c 'import torch'",
+    takes=options.Build,
+    follows=True,
+)
 def run(*, context: typer.Context, where: options.BuiltWhere, told: options.ResultOutput) -> AnyResult:
-    """Run a command in the built environment: xpusetup run -- python train.py.
+    """Run a command in the environment of a build.
 
-    With --json what the command says goes to stderr, and stdout gets how it ended.
+    With --json, the command's output goes to stderr; stdout says how it ended.
     """
     from xpusetup.commands.run import run as run_in_place
     from xpusetup.commands.run import run_and_tell

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("self")
+@options.command("self", "xpusetup self", "xpusetup self --json")
 def show_self(*, told: options.ResultOutput) -> AnyResult:
-    """Say which xpusetup this is, how a newer one comes, and where builds, sources and settings lie."""
+    """Say which xpusetup this is, how to update it, and where it keeps things."""
     from xpusetup.commands.self import describe
 
     return describe()

@@ -22,20 +22,28 @@ def bare(*, told: options.LongOutput) -> AnyResult:
     return show_way()
 
 
-@options.command("setup")
+@options.command(
+    "setup",
+    "xpusetup setup",
+    "xpusetup setup --apply",
+    takes=options.ProfileName,
+    common="--apply --for --out",
+)
 def setup(
     *,
     profile: options.Profile = "",
     toolkit: options.Toolkit = "",
     goal: options.Goal = "",
-    apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Run the commands. Asks first.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    no_root: Annotated[bool, typer.Option("--no-root", help="What a user can install without root.")] = False,
-    out: Annotated[str, typer.Option("--out", "-o", help="Write them as a script for root.", metavar="FILE")] = "",
-    facts: Annotated[str, typer.Option("--facts", help="For a machine that doctor --save saw.", metavar="FILE")] = "",
+    no_root: Annotated[bool, typer.Option("--no-root", help="Show what a user can install without root.")] = False,
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="Write the commands as a script for root.", metavar="FILE")
+    ] = "",
+    facts: Annotated[str, typer.Option("--facts", help="For the machine that doctor --save saw.", metavar="FILE")] = "",
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Show what to install here, as this distribution's commands in order; --apply runs them."""
+    """Show what this machine lacks, as commands to run. --apply runs them."""
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("skill")
+@options.command("skill", "xpusetup skill > SKILL.md", "xpusetup skill --json")
 def skill(*, context: typer.Context, told: options.ResultOutput) -> AnyResult:
-    """Print one page for agents: how to ask, which way to go, what not to do, all commands."""
+    """Print a page that teaches an AI assistant to use xpusetup."""
     from xpusetup.commands.self import make_skill
 
     return make_skill(dict(_summaries(context.find_root().command)))

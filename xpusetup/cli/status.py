@@ -14,23 +14,29 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("status")
+@options.command(
+    "status",
+    "xpusetup status --check",
+    "xpusetup status sim --log simxpu.build -f",
+    takes=options.Build,
+    common="--check --log --follow",
+)
 def status(
     *,
     where: options.BuiltWhere,
     diff: Annotated[
         list[str] | None,
-        typer.Option("--diff", help="Beside this saved result; several: those in one table.", metavar="OTHER.json"),
+        typer.Option("--diff", help="Compare with this saved result; several make a table.", metavar="OTHER.json"),
     ] = None,
     log: Annotated[
         str,
-        typer.Option("--log", help="What this step says or said.", metavar="STEP", autocompletion=complete.steps),
+        typer.Option("--log", help="Print the log of this step.", metavar="STEP", autocompletion=complete.steps),
     ] = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: go on as it is written.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
-    """Say what is built and from what."""
+    """Say how far a build is, what it holds, and what it was made from."""
     if log:
         from xpusetup.commands.status import show_log
         from xpusetup.ui.console import write_text

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("toolkit")
+@options.command(
+    "toolkit", "xpusetup toolkit ~/sycl", "xpusetup toolkit ~/sycl --profile torch-2.13", common="--profile"
+)
 def toolkit(
     *,
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or one of before.")],
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="A new folder, or the one to update.")],
     profile: options.Profile = "",
     told: options.LongOutput,
 ) -> AnyResult:
-    """Make a SYCL tool chain in a folder from the run-time wheels of a release, without oneAPI; again: update it."""
+    """Make a SYCL compiler from Intel's wheels, without oneAPI. Run it again to update it."""
     from xpusetup.commands.toolkit import make_toolkit
     from xpusetup.ui.live import asking
 

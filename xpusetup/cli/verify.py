@@ -1,79 +1,202 @@
-"""verify, test, devices, verify-wheel, rebuild, sign, fits: proof of devices, suites, wheels; what fits a torch."""
+"""verify: proof that a device computes; suites of tests; what is here and what breaks `import torch`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.base.errors import UsageError
+from xpusetup.cli import complete, options
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
     from xpusetup.run.workspace import Where
 
 
-# verify: proof that a device computes, and which operators it leaves to the CPU.
+LISTED = "list"
+"""The word that stands for no suite, but for all that there are."""
 
 
-Release = Annotated[
-    str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
-]
-Logs = Annotated[
-    list[str] | None,
-    typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE"),
-]
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class CheckRequest:
+    """Which checks run, and how."""
+
+    level: options.Level = "smoke"
+    only: options.OnlyChecks = None
+    skip: options.SkipChecks = None
+    listed: options.ListChecks = False
+    patience: options.Patience = None
+    junit: options.Junit = ""
+    mode: Annotated[str, typer.Option("--mode", help="A mode of the device, such as lazy.", metavar="NAME")] = ""
+    throughput: Annotated[
+        bool, typer.Option("--throughput", help="Also measure how many images it computes a second.")
+    ] = False
+    save: Annotated[str, typer.Option("--save", help="Write a record to send in; it names nobody.", metavar="FILE")] = (
+        ""
+    )
+
+    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+        """Run the checks."""
+        from xpusetup.commands.verify import VerifyOptions
+        from xpusetup.commands.verify import verify as make
+        from xpusetup.ui.live import asking
+
+        given = {**vars(self), "only": tuple(self.only or ()), "skip": tuple(self.skip or ())}
+        given["patience"] = self.patience or 300
+        del given["listed"]
+        with asking(quiet=told.silent) as say:
+            return make(where, VerifyOptions(device=device, **given), say)
 
 
-@options.command("verify")
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SuiteRequest:
+    """Which tests of a suite run, and how."""
+
+    suite: Annotated[
+        str,
+        typer.Option(
+            "--suite",
+            help="Run the tests of a library on the device; list: those that are known.",
+            metavar="pytorch|transformers|accelerate|diffusers|list",
+            autocompletion=complete.suites,
+        ),
+    ] = ""
+    source: Annotated[
+        str, typer.Option("--source", help="With --suite: where its tests are.", metavar="DIR|URL@REF")
+    ] = ""
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", help="With --suite: these folders, files or named parts.", metavar="PART"),
+    ] = None
+    keyword: Annotated[
+        str, typer.Option("--keyword", "-k", help="With --suite: as pytest's -k.", metavar="EXPRESSION")
+    ] = ""
+    full: Annotated[bool, typer.Option("--full", help="With --suite pytorch: the test files of its checkout.")] = False
+    baseline: Annotated[
+        str, typer.Option("--baseline", help="With --suite: what to compare with.", metavar="FILE|ID")
+    ] = ""
+    shards: Annotated[
+        int, typer.Option("--shards", help="With --suite: parts into which each folder is cut.", metavar="N", min=1)
+    ] = 1
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            help="With --suite: processes of pytest-xdist; 0: none.",
+            metavar="N",
+            min=0,
+            show_default="one; on the CPU one a core",
+        ),
+    ] = None
+    bound: Annotated[
+        float, typer.Option("--bound", help="With --suite: seconds that a test may take.", metavar="S", min=1)
+    ] = 600
+    install: Annotated[bool, typer.Option("--install", help="With --suite: first install what the tests need.")] = False
+    again: Annotated[bool, typer.Option("--again", help="With --suite: also run tests that ended an earlier run.")] = (
+        False
+    )
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="With --suite: the folder for the results.", metavar="DIR")
+    ] = ""
+
+    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+        """Run the suite, or list those that there are."""
+        from xpusetup.commands.suites import list_suites, run_suite
+        from xpusetup.suites.sources import SuiteOptions
+        from xpusetup.ui.live import asking
+
+        if self.suite == LISTED:
+            return list_suites()
+        given = {**vars(self), "select": tuple(self.select or ())}
+        given["workers"] = -1 if self.workers is None else self.workers
+        with asking(quiet=told.silent) as say:
+            return run_suite(where, SuiteOptions(device=device, **given), say)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class FallbackRequest:
+    """What is asked of operators that run on the CPU."""
+
+    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Say which operators run on the CPU instead.")] = False
+    release: Annotated[
+        str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
+    ] = ""
+    log: Annotated[
+        list[str] | None,
+        typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE"),
+    ] = None
+    markdown: Annotated[bool, typer.Option("--markdown", help="With --fallbacks: print Markdown.")] = False
+
+    def is_asked(self) -> bool:
+        """Say whether any of it is asked for."""
+        return bool(self.fallbacks or self.release or self.log or self.markdown)
+
+    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+        """Say which operators run on the CPU."""
+        from xpusetup.commands.verify import FallbackOptions, show_fallbacks
+        from xpusetup.ui.live import waiting
+
+        logs = tuple(self.log or ())
+        asked = FallbackOptions(
+            device=device, release=self.release, logs=logs, markdown=self.markdown, whole=told.verbose
+        )
+        with waiting("running operators on the device", quiet=told.silent or bool(self.release or logs)):
+            return show_fallbacks(where, asked)
+
+
+@options.command(
+    "verify",
+    "xpusetup verify --level quick",
+    "xpusetup verify --suite transformers --install --select tests/trainer",
+    takes=options.Build,
+    common="--level --only --list --suite --devices",
+)
 def verify(
     *,
     where: options.BuiltWhere,
-    device: options.Device = "",
-    level: options.Level = "smoke",
-    only: options.OnlyChecks = None,
-    skip: options.SkipChecks = None,
-    listed: options.ListChecks = False,
-    patience: options.Patience = 300,
-    junit: options.Junit = "",
-    mode: Annotated[str, typer.Option("--mode", help="A mode of the device's, such as lazy.", metavar="NAME")] = "",
-    throughput: Annotated[
-        bool, typer.Option("--throughput", help="Also measure how many images a second it computes.")
+    device: options.Device = None,
+    checks: CheckRequest,
+    suite: SuiteRequest,
+    devices: Annotated[
+        bool, typer.Option("--devices", help="Show the accelerators here, and what breaks `import torch`.")
     ] = False,
-    save: Annotated[
-        str, typer.Option("--save", help="Write a record of it that can be sent in; it names nobody.", metavar="FILE")
-    ] = "",
-    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Say which operators run on the CPU instead.")] = False,
+    fallbacks: FallbackRequest,
     codegen: Annotated[
-        bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs; needs none, and runs nothing.")
+        bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs, without running them.")
     ] = False,
-    release: Release = "",
-    log: Logs = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="With --fallbacks: Markdown on a terminal too.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Prove that the accelerator computes the right numbers."""
+    given = tuple(device or ())
+    if devices:
+        return _devices(where.find(), given, checks, told)
+    if len(given) > 1:
+        raise UsageError("one device is verified at a time", fix="give --device once; several are for --devices")
+    one = given[0] if given else ""
+    if suite.suite:
+        return suite.run(where.find(), one, told)
     if codegen:
         return _codegen(where.find(say=told.say), quiet=told.silent)
-    if fallbacks or release or log or markdown:
-        tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
-        return _fallbacks(where.find(say=told.say), **tables, whole=told.verbose, quiet=told.silent)
-    if listed:
+    if fallbacks.is_asked():
+        return fallbacks.run(where.find(say=told.say), one, told)
+    if checks.listed:
         from xpusetup.commands.verify import list_checks
 
         return list_checks()
-    checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
-    how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
-    return _checks(where.find(say=told.say), **checks, **how, quiet=told.silent)
+    return checks.run(where.find(say=told.say), one, told)
 
 
-def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
-    from xpusetup.commands.verify import VerifyOptions
-    from xpusetup.commands.verify import verify as make
-    from xpusetup.ui.live import asking
+def _devices(where: Where, files: tuple[str, ...], asked: CheckRequest, told: options.LongOutput) -> AnyResult:
+    """Load each extension in a process of its own; with --list, torch is not imported."""
+    from xpusetup.commands.devices import check_devices, list_devices
+    from xpusetup.ui.live import waiting
 
-    with asking(quiet=quiet) as say:
-        return make(where, VerifyOptions(**words), say)
+    if asked.listed:
+        return list_devices(where, files)
+    with waiting("importing torch, alone and with each extension", quiet=told.silent):
+        return check_devices(where, files, patience=asked.patience or 60)
 
 
 def _codegen(where: Where, *, quiet: bool) -> AnyResult:
@@ -82,12 +205,3 @@ def _codegen(where: Where, *, quiet: bool) -> AnyResult:
 
     with waiting("compiling kernels", quiet=quiet):
         return generate_code(where)
-
-
-def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
-    from xpusetup.commands.verify import FallbackOptions, show_fallbacks
-    from xpusetup.ui.live import waiting
-
-    asked = FallbackOptions(**words)
-    with waiting("running operators on the device", quiet=quiet or bool(asked.release or asked.logs)):
-        return show_fallbacks(where, asked)

@@ -1,4 +1,4 @@
-"""verify-wheel and sign: what is in a wheel, held against a profile; and what an environment's packages load."""
+"""wheel check: what is in a wheel, held against a profile; and what an environment's packages load."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     if asked.provenance or asked.statement or asked.key:
         found = _with_provenance(found, path, asked)
     told = WheelVerification(**fields_of(found), profile=asked.profile or None)
-    return Result("verify-wheel", told, code=0 if found.ok else 1)
+    return Result("wheel check", told, code=0 if found.ok else 1)
 
 
 def _with_provenance(found: InspectedWheel, path: Path, asked: WheelOptions) -> InspectedWheel:
@@ -232,7 +232,7 @@ def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
     lines = output.err.strip().splitlines()
     last = lines[-1] if lines else output.why
     if output.code == UsageError.code:
-        raise UsageError(last, fix="xpusetup verify-wheel --help")
+        raise UsageError(last, fix="xpusetup wheel check --help")
     if text is None and len(lines) > 1 and lines[-2].startswith(SAYS):
         raise WorkFailedError(lines[-2].removeprefix(SAYS), fix=last.strip())
     if text is None:

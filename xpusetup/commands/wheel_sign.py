@@ -43,7 +43,7 @@ def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     for (signed, _), text in made:
         copy = "a folder that can be written, with copies of the wheel and its statement"
         files.write_text(files.note_place(Path(signed.file), copy), text)
-    return Result("sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
+    return Result("wheel sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
 
 
 def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:

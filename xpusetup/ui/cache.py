@@ -25,7 +25,7 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
     count = len(data.repositories)
     console.print(f"\n [bold]sources[/] {render_size(data.bytes)} in {_repositories(count)} · {escape(data.store)}")
     if data.freed:
-        console.print(f"   {render_size(data.freed)} of it no tree uses: xpusetup cache prune")
+        console.print(f"   {render_size(data.freed)} of it no tree uses: xpusetup remove --cache")
     for one in data.repositories if verbose else ():
         console.print(f"   {render_size(one.bytes):>9}  {escape(one.name)}{'' if one.used else '  (unused)'}")
     if data.site:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
+from xpusetup.base.verbs import VERBS
 from xpusetup.system.environment import short_path
 
 if TYPE_CHECKING:
@@ -30,13 +31,8 @@ T = TypeVar("T")
 # A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of it.
 
 
-VERBS = (
-    "adopt build install plan run env verify verify-wheel sign fits rebuild skill test status report remove bisect emit"
-    " dockerfile doctor setup explain profiles devices bundle cache self toolkit list"
-)
-"""A test holds them against the command line."""
 BEGINS = (
-    rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
+    rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
     r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",

@@ -34,4 +34,4 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     for place in data.places:
         absent = "" if place.there else "  [dim](not there yet)[/]"
         console.print(f" {place.what:<32}{escape(short_path(place.path))}{absent}", soft_wrap=True)
-    console.print("\n sizes: xpusetup cache size", style="dim")
+    console.print("\n sizes: xpusetup list --cache", style="dim")

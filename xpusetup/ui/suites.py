@@ -94,5 +94,5 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
         console.print(f" published: {each.id}  [dim]{escape(each.source)}[/]")
         if verbose:
             console.out(each.markdown.rstrip("\n"), highlight=False)
-    tables = "" if verbose else "; the published tables: xpusetup test -v"
+    tables = "" if verbose else "; the published tables: xpusetup verify --suite list -v"
     console.print(f"\n run one: {escape(data.follows)}{tables}")

@@ -18,4 +18,4 @@ def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:
     for wheel in data.wheels:
         console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
     console.print(f"   by the key {data.key}", style="dim")
-    console.print("   whoever has its public half: xpusetup verify-wheel WHEEL --provenance --key FILE", style="dim")
+    console.print("   whoever has its public half: xpusetup wheel check WHEEL --provenance --key FILE", style="dim")
