@@ -45,7 +45,6 @@ def _choice(option: str, told: str, *words: str, default: str = "") -> Any:
 
 
 NEWEST = "the newest that fits this machine"
-LAST = "the one that was finished or verified last"
 PROFILE_WORDS = "The profile: its name or file. 2.14 is short for torch-2.14."
 ProfileName = Annotated[
     str,
@@ -60,18 +59,24 @@ ProfileNames = Annotated[
         show_default=NEWEST,
     ),
 ]
-Build = Annotated[
-    str,
-    typer.Argument(
-        help="The build: its name, as list shows it.",
-        metavar="BUILD",
-        autocompletion=complete.builds,
-        show_default=LAST,
-    ),
-]
-BuildToRemove = Annotated[
-    str, typer.Argument(help="The build: its name, as list shows it.", metavar="BUILD", autocompletion=complete.builds)
-]
+
+
+def _build(default: str) -> Any:
+    """Give the argument that names a build; `default`: which is meant without it."""
+    return Annotated[
+        str,
+        typer.Argument(
+            help="The build: its name, as list shows it.",
+            metavar="BUILD",
+            autocompletion=complete.builds,
+            show_default=default or False,
+        ),
+    ]
+
+
+Build = _build("the one that was finished or verified last")
+AnyBuild = _build("the only one; several are listed")
+NamedBuild = _build("")
 OF_PROFILE = typer.Option(
     "--profile", "-p", help="The profile: its name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
 )
@@ -152,6 +157,9 @@ Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; - is s
 Bundle = Annotated[
     str, typer.Option("--bundle", help="Take all downloads from this bundle; use no network.", metavar="FILE")
 ]
+SetupGoal = Annotated[
+    str, _choice("--for", "What the machine is for.", "build", "run", default="what the shortest way needs")
+]
 Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run", default="both")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress; one line if all went well.")]
@@ -222,15 +230,22 @@ Patience = Annotated[
 ]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[
-    str, _offered("--os", "The system of the image.", "SYSTEM", complete.systems, "the profile's first")
-]
+ImageOs = Annotated[str, _offered("--os", "The system of the image.", "SYSTEM", complete.systems, "ubuntu-24.04")]
 ImageTarget = Annotated[
-    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel")
+    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel", default="runtime")
 ]
-From = Annotated[str, _choice("--from", "Compile it, or install what was published.", "source", "wheels")]
+From = Annotated[
+    str, _choice("--from", "Compile it, or install what was published.", "source", "wheels", default="source")
+]
 ImageDialect = Annotated[
-    str, _choice("--dialect", "portable serves builders without BuildKit, such as old buildah.", "buildkit", "portable")
+    str,
+    _choice(
+        "--dialect",
+        "portable serves builders without BuildKit, such as old buildah.",
+        "buildkit",
+        "portable",
+        default="buildkit",
+    ),
 ]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
 ImageDriver = Annotated[str, _choice("--driver", "Which of Intel's driver packages.", "client", "data-center")]
@@ -319,7 +334,7 @@ class Declared(NamedTuple):
 
 
 def _named_by(takes: Any) -> str:
-    return BUILD if takes in (Build, BuildToRemove) else PROFILE if takes else ""
+    return BUILD if takes in (Build, AnyBuild, NamedBuild) else PROFILE if takes else ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     "remove",
     "xpusetup remove sim",
     "xpusetup remove --cache",
-    takes=options.BuildToRemove,
+    takes=options.NamedBuild,
     common="--cache --yes",
 )
 def remove(

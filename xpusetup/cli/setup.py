@@ -33,7 +33,7 @@ def setup(
     *,
     profile: options.Profile = "",
     toolkit: options.Toolkit = "",
-    goal: options.Goal = "",
+    goal: options.SetupGoal = "",
     apply: Annotated[bool, typer.Option("--apply", help="Run the commands. Asks first.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     no_root: Annotated[bool, typer.Option("--no-root", help="Show what a user can install without root.")] = False,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     "status",
     "xpusetup status --check",
     "xpusetup status sim --log simxpu.build -f",
-    takes=options.Build,
+    takes=options.AnyBuild,
     common="--check --log --follow",
 )
 def status(
