@@ -15,8 +15,9 @@ import typer.main
 
 from xpusetup.base.command import Advice, Command, whole_lines
 from xpusetup.base.values import parse_toml
+from xpusetup.base.verbs import ALIASES, COMMANDS, options_about_builds
 from xpusetup.cli import app, main
-from xpusetup.commands.result import OF_BUILD, TAKES, complete, complete_result
+from xpusetup.commands.result import complete, complete_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +36,7 @@ TITLES = ("verify/outcomes.py", "emit/github.py", "emit/github.py", "helpers/hel
 def command_of(words: list[str]) -> tuple[Any, list[str]] | None:
     """Give the click command that words name, and the rest of them."""
     found: Any = ROOT
+    words = [*ALIASES.get(words[0], words[0]).split(), *words[1:]] if words else []
     while words and hasattr(found, "commands"):
         if words[0] not in found.commands:
             return None
@@ -132,7 +134,7 @@ def test_no_command_hides_in_the_words_of_a_fix() -> None:
         for where, text in fixes_in_code()
         if not where.startswith("helpers")
         for command in commands_in(text)
-        if any(f"{command} ".startswith(f"xpusetup {verb} ") for verb in TAKES)
+        if any(f"{command} ".startswith(f"xpusetup {verb} ") and options_about_builds(verb) for verb in COMMANDS)
         if not re.search("--diff|--into DIR", command)  # these name all that they are about
     ]
     assert hidden == []
@@ -147,21 +149,21 @@ def test_every_command_is_whole(where: str, command: str) -> None:
     parse(command)
     completed = complete(Command(command), CONTEXT)
     parse(completed)
-    verb = next((verb for verb in TAKES if f"{command} ".startswith(f"xpusetup {verb} ")), "")
+    verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
     if verb and "--profile" not in command:
-        assert "--profile torch-2.5" in completed, where
-        assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in TAKES[verb]), where
+        takes = options_about_builds(verb)
+        assert ("--profile torch-2.5" in completed) == ("--profile" in takes), where
+        assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in takes), where
 
 
-def test_the_options_of_a_situation_are_those_of_the_command_line() -> None:
-    for verb, takes in TAKES.items():
-        found = command_of(verb.split())
-        assert found is not None
-        options = {option for parameter in found[0].params for option in parameter.opts}
-        wanted = {option for option in OF_BUILD if option in options}
-        if verb == "setup":
-            wanted.discard("--root")  # there it is a switch: with root's rights
-        assert set(takes) == wanted, verb
+def test_which_commands_get_the_options_of_a_situation() -> None:
+    """Those that are about a profile or a build; `wheel check --profile` asks whether a wheel is of one."""
+    without = {name for name in COMMANDS if not options_about_builds(name)}
+    assert without == {
+        *("list", "explain", "toolkit", "self", "skill", "devices table"),
+        *("profiles list", "profiles show", "profiles check", "profiles new", "profiles trust", "profiles schema"),
+        *("wheel check", "wheel sign", "bundle verify"),
+    }
 
 
 @pytest.mark.parametrize(
@@ -177,7 +179,7 @@ def test_the_options_of_a_situation_are_those_of_the_command_line() -> None:
         ),
         ("xpusetup verify --json > FILE", "xpusetup verify --profile torch-2.5 --root '/builds/my root' --json > FILE"),
         ("xpusetup profiles list", "xpusetup profiles list"),
-        ("xpusetup verify-wheel --help", "xpusetup verify-wheel --help"),
+        ("xpusetup wheel check --help", "xpusetup wheel check --help"),
         ("xpusetup itself", "xpusetup itself"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
+from xpusetup.base.verbs import COMMANDS, options_about_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,20 +34,8 @@ T_co = TypeVar("T_co", covariant=True)
 # The options that the user gave are put in where the advice leaves the program, after the verb, where that takes them.
 
 
-PLACE = ("--profile", "--root", "--name")
-OF_BUILD = (*PLACE, "--build-dir", "--prefix", "--into", "--python", "--rev")
-OF_BUILT = (*PLACE, "--into", "--rev")
-TAKES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("build", "plan"), OF_BUILD),
-    **dict.fromkeys(("verify", "test", "run", "env", "status", "report"), OF_BUILT),
-    **dict.fromkeys(("fits", "devices check", "devices list"), (*PLACE, "--into")),
-    **dict.fromkeys(("remove", "profiles lock"), (*PLACE, "--rev")),
-    "install": (*PLACE, "--prefix", "--into", "--python"),
-    "doctor": (*PLACE, "--build-dir", "--prefix", "--into", "--python"),
-    "setup": ("--profile",),
-    "bundle create": (*PLACE, "--build-dir", "--python", "--rev"),
-}
-"""The options of a situation that each command takes; a test holds them against the command line."""
+OF_BUILD = ("--profile", "--root", "--name", "--build-dir", "--prefix", "--into", "--python", "--rev")
+"""The options of a situation; a command gets those of them that it declares."""
 
 
 def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> Command:
@@ -57,12 +46,14 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     if command.again and words:
         kept = re.sub(rf"\0{command.again[0]}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
         return Command(shlex.join((*kept, *command.again)))
-    verb = next((verb for verb in TAKES if f"{command} ".startswith(f"xpusetup {verb} ")), "")
-    given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if verb and context else []
+    verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
+    takes = options_about_builds(verb) if verb and context else frozenset()
+    given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if takes else []
     profile = [value for word, value in pairwise(given) if word in ("--profile", "-p")]
     if not given or (profile and profile != [*context.get("--profile", ())]):
         return command  # that of another profile has another place too
-    left = (option for option in TAKES[verb] if option not in given and not (profile and option == "--profile"))
+    told = {*given, "--profile"} if profile else {*given}
+    left = [option for option in OF_BUILD if option in takes - told]
     more = [word for option in left for value in context.get(option, ()) for word in (option, value)]
     said = f"xpusetup {verb}"
     return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))

@@ -13,21 +13,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
-from xpusetup.explain.ending import find_commands, find_endings, find_quiet
-from xpusetup.explain.evidence import decide, fill_names
-from xpusetup.explain.finder import SystemAdvice, make_regex
+from xpusetup.explain.ending import Ending, find_commands, find_endings, find_quiet
+from xpusetup.explain.evidence import Lines, decide, fill_names
+from xpusetup.explain.finder import Signature, System, SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
-from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
+from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.explain.ending import Ending
-    from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.finder import Signature, System
     from xpusetup.explain.news import GoodTemplates
-    from xpusetup.explain.scan import Match, ScanResult, Telling
 
 
 BUILD = "xpusetup build"
@@ -37,7 +33,7 @@ HINTED = 40
 BESIDE = 4
 """How many other lines that complain are shown with a cause that is not sure."""
 ROUNDS = 3
-"""So often what is left of a log is looked through for what is over: a failure shows its next place only then."""
+"""Maximum number of passes over a log. Each pass may find the next place of a failure."""
 DIGITS = re.compile(r"\W*\d\w*")
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -16,21 +16,16 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.command import Command
 from xpusetup.machine.companions import FAMILY, INDEX, LOCAL, TorchThere, install_beside, version_beside
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 BETWEEN = re.compile(r"(\s*(?:&&|\|\|)\s*|;\s+)")
 """What parts the commands of a line."""
 CALL = re.compile(r"((?:sudo )?(?:\w+=\S+ )*(?:\S*python[\w.]*(?:\.exe)? -m |uv |\S*/)?pip3?) install (.*)", re.DOTALL)
 """A call of pip or uv: what starts it, and its words."""
-VALUED = frozenset(
-    (
-        *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links"),
-        *("-c", "--constraint", "-r", "--requirement", "--python", "-p", "--target", "-t", "--prefix", "--root"),
-        *("--index-strategy", "--timeout", "--default-timeout", "--retries", "--resume-retries", "--proxy"),
-        *("--use-feature", "--torch-backend", "--only-binary", "--no-binary", "--platform", "--python-version"),
-    )
-)
+VALUED = {
+    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links"),
+    *("-c", "--constraint", "-r", "--requirement", "--python", "-p", "--target", "-t", "--prefix", "--root"),
+    *("--index-strategy", "--timeout", "--default-timeout", "--retries", "--resume-retries", "--proxy"),
+    *("--use-feature", "--torch-backend", "--only-binary", "--no-binary", "--platform", "--python-version"),
+}
 """Options that take the next word."""
 OF_INDEX = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links")
 UPGRADES = ("-U", "--upgrade", "--pre")
@@ -49,14 +44,12 @@ PLAIN = re.compile(
 )
 """Distributions that require neither torch nor a companion of it."""
 BRINGS = {
-    "torchvision": frozenset(
-        (
-            *("basicsr", "compressai", "controlnet-aux", "easyocr", "facenet-pytorch", "facexlib", "gfpgan", "lpips"),
-            *("open-clip-torch", "python-doctr", "realesrgan", "segmentation-models-pytorch", "timm", "torch-fidelity"),
-            *("ultralytics", "vit-pytorch"),
-        )
-    ),
-    "torchaudio": frozenset(("audiocraft", "braindecode", "demucs", "pyannote-audio", "speechbrain", "silero-vad")),
+    "torchvision": {
+        *("basicsr", "compressai", "controlnet-aux", "easyocr", "facenet-pytorch", "facexlib", "gfpgan", "lpips"),
+        *("open-clip-torch", "python-doctr", "realesrgan", "segmentation-models-pytorch", "timm", "torch-fidelity"),
+        *("ultralytics", "vit-pytorch"),
+    },
+    "torchaudio": {"audiocraft", "braindecode", "demucs", "pyannote-audio", "speechbrain", "silero-vad"},
 }
 """Distributions that require a companion of torch, by companion."""
 

@@ -139,8 +139,8 @@ def list_suites() -> Result[SuiteList]:
     known = _read_suites()
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
     published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
-    command = Command(f"xpusetup test {suites[0].name} --install")
-    return Result("test", SuiteList(list_=suites, published=published, follows=command))
+    command = Command(f"xpusetup verify --suite {suites[0].name} --install")
+    return Result("verify --suite", SuiteList(list_=suites, published=published, follows=command))
 
 
 def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult]:
@@ -167,7 +167,7 @@ def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult
     found = _describe(record, bench, source, baseline, folder)
     worse = found.against.worse if found.against else found.failed
     well = not (worse or found.broken or found.replaced) and found.suites
-    return Result("test", found, code=0 if well else 1)
+    return Result("verify --suite", found, code=0 if well else 1)
 
 
 def _read_suites() -> Suites:
@@ -204,7 +204,7 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
         told = f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}"
-        line = f"xpusetup test {suite.name} --install"
+        line = f"xpusetup verify --suite {suite.name} --install"
         raise NotReadyError(told, fix="install it; no torch is replaced: ", command=line)
     return versions
 
