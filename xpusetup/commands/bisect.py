@@ -14,7 +14,7 @@ from xpusetup.base.model import Event, FoundRef, Request, Step
 from xpusetup.bisect import search
 from xpusetup.bisect.io import Ancestry, Commit, NightlyEnvironment, Notebook, check_out, open_ancestry
 from xpusetup.commands.build import BuildOptions, note, run_purpose
-from xpusetup.commands.environment import run_environment
+from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.profile import SourceComponent, Vendored, find_needed

@@ -10,7 +10,7 @@ from pathlib import Path
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import NONE
-from xpusetup.commands.environment import choose_python, run_environment
+from xpusetup.commands.env import choose_python, run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_whole
 from xpusetup.run.manifest import read_document

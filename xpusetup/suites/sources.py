@@ -281,7 +281,7 @@ def find_baseline(bench: SuiteRun, name: str) -> Baseline | None:
     if not document.get("tests"):
         ids = ", ".join(one.id for one in known.published if one.suite == suite.name) or "none"
         raise UsageError(
-            f"{name} holds no results of `xpusetup test`",
+            f"{name} holds no results of `xpusetup verify --suite NAME`",
             fix=f"name the results.json of an earlier run; published: {ids}",
         )
     if document["suite"] != suite.name:

@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.commands.environment import choose_python
+from xpusetup.commands.env import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.fit import FitTarget, FittedWheel, FitTorch, judge_fit
@@ -74,7 +74,7 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
         judged = [replace(one, notes=[*one.notes, get]) if one.answer == "unknown" else one for one in judged]
     answers = {one.answer for one in judged}
     code = WorkFailedError.code if "does_not_fit" in answers else NotReadyError.code if "unknown" in answers else 0
-    return Result("fits", FitResult(torch=seen, wheels=judged), code=code)
+    return Result("wheel fits", FitResult(torch=seen, wheels=judged), code=code)
 
 
 def _gpus() -> dict[str, list[str]]:
@@ -171,7 +171,7 @@ def _inspect(paths: Sequence[Path], place: TorchPlace) -> Inspection:
     output = run_process((sys.executable, "-B", str(files.package_file(HELPER)), *words), seconds=TIMEOUT_S)
     last = next(reversed(output.err.strip().splitlines()), "") or output.why
     if output.code == UsageError.code:
-        raise UsageError(last or "the torch cannot be read", fix="xpusetup fits --help")
+        raise UsageError(last or "the torch cannot be read", fix="xpusetup wheel fits --help")
     try:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:
