@@ -172,7 +172,7 @@ def profiles_new(
     if of_release.source:
         raise UsageError("--source is for a release", fix="say which: --release 2.15")
     if not name:
-        raise UsageError("a new profile needs a name", fix="as in: xpusetup profiles new mine")
+        raise UsageError("a new profile needs a name", fix="as in: ", command="xpusetup profiles new mine")
     path = new_file(name, out, force=force)
     if of_device.device:
         return of_device.write(name, base, path, told)

@@ -62,6 +62,6 @@ def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
     show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
         raise UsageError(
-            "nobody is here to be asked", fix=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
+            "nobody is here to be asked", command=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
         )
     return typer.confirm(" Remove this?", err=json)

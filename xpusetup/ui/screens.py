@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
-from xpusetup.ui.console import is_command, literal, make_console
+from xpusetup.ui.console import literal, make_console, mark_commands
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,12 +40,8 @@ def show_error(error: XpuError) -> None:
     console.print(f" [red]✗[/] {escape(first)}")
     for line in rest:
         console.print(f"   {escape(line)}")
-    for number, line in enumerate(hide(error.fix).splitlines()):
-        label = f"   [bold]{'fix' if number == 0 else '   '}[/]  "
-        if is_command(line.strip()):
-            console.print(f"{label}{escape(line.strip())}", soft_wrap=True)
-        else:
-            console.print(f"{label}{escape(line.strip())}")
+    for number, line in enumerate(mark_commands(hide_all(error.fix)).splitlines()):
+        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {line.strip()}")
 
 
 SCREENS = {
