@@ -34,7 +34,7 @@ OFF = "off"
 HASH = re.compile(r"-[0-9a-f]{12}\.git$")
 PARTS = ("src", "venv", "wheels")
 REST = "rest"
-"""What of a root is in none of its parts: published wheels, archives, a bundle, logs."""
+"""The part of a root for everything else: published wheels, archives, a bundle, logs."""
 FOLDERS = {
     "bundles": "bundles, unpacked",
     "suites": "sources of test suites",

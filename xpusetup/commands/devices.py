@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -27,11 +28,6 @@ from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify import outcomes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
 
 # status --diff: this build's verification beside another one, or several results as one table.
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
@@ -36,10 +37,6 @@ from xpusetup.run.root import (
 )
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
 from xpusetup.system import files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""

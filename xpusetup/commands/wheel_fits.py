@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from packaging.tags import compatible_tags, cpython_tags, platform_tags
+from packaging.tags import Tag, compatible_tags, cpython_tags, platform_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
@@ -31,12 +31,6 @@ from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from packaging.tags import Tag
-
 
 HELPER = "helpers/inspect_fit.py"
 TIMEOUT_S = 900.0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.base.text import nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
@@ -27,7 +27,6 @@ from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.base.model import Request
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
 

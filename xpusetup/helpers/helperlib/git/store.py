@@ -13,20 +13,14 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
-from helperlib.git.process import inside, say
+from helperlib.git.process import Git, inside, say
 from helperlib.output import whole, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from helperlib.git.process import Git
-
 
 SETTING = "xpusetup.store"
 REFS = "refs/xpusetup"
