@@ -250,6 +250,15 @@ def steps_left(left: Sequence[str]) -> str:
     return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
 
 
+DONE = "[green]✓[/] "
+"""What begins a line about work that went well."""
+
+
+def name_file(path: str) -> str:
+    """Name a file that was made, in a line."""
+    return f"{DONE}{escape(short_path(path))}"
+
+
 def with_home(text: str) -> str:
     """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
     return escape(" ".join(short_path(word) for word in text.split(" ")))
