@@ -126,9 +126,12 @@ MENDS = {
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
     "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
     "setup.access": ("perm.render_group",),
-    "setup.toolchain": ("py.venv",),
+    "setup.toolchain": ("cc.gcc", "git.present", "py.headers", "py.venv"),
+    "setup.oneapi": ("oneapi.compiler",),
 }
 """The checks that find fault until a task is done."""
+KEPT = "nothing to install"
+"""How the step begins where a PyTorch that serves is here."""
 WRONG = ("torch.is_xpu_build", "hw.release_has_code")
 WINDOWS = ("wsl.dxg", "umd.ze_init")
 
@@ -187,7 +190,7 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
     command = shlex.join((torch.python, "-c", statement))
-    title = f"nothing to install: {what} is in {torch.prefix}"
+    title = f"{KEPT}: {what} is in {torch.prefix}"
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 

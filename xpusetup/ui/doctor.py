@@ -8,20 +8,23 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.doctor.registry import CHECKS
+from xpusetup.recommend.answer import WayStep
+from xpusetup.recommend.solve import KEPT, MENDS
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, prose
 from xpusetup.ui.list import show_glance
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import Console
 
+    from xpusetup.base.model import Level
     from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
     from xpusetup.commands.paste import PasteSummary
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.setup import SetupResult
-    from xpusetup.recommend.answer import WayStep
 
 
 # setup's screen: the commands in order, what has to be done by hand, and how to go on.
@@ -118,29 +121,20 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
 
 
-def show_steps(console: Console, way: Recommendation) -> None:
-    """Print what to do next: the steps of a way, or the commands of one that is not worth steps."""
-    for command in () if way.steps else way.commands:
-        console.print(f"\n next:  {escape(command)}")
-    if way.steps and way.route != "none":
-        console.print("\n The shortest way")
-        for number, step in enumerate(way.steps, start=1):
-            show_step(console, number, step)
-    if way.collected and way.why:
-        console.print()
-        prose(console, " ", f"why: {way.why}", style="dim")
+def show_step(console: Console, number: int | str, step: WayStep, notes: Iterable[str] = ()) -> None:
+    """Print a step: its title with notes below it, the commands, and what has to happen then.
 
-
-def show_step(console: Console, number: int, step: WayStep) -> None:
-    """Print a step: its title, beside or below it the commands, and what has to happen then."""
+    A single command stands beside the title where there is room.
+    """
     then = THEN[step.then]
     commands = step.commands
     line = f"   {number}  {step.title}"
     width = len(line) + sum(map(len, commands)) + len(then) + 6
-    if len(commands) == 1 and width <= console.width:
+    if len(commands) == 1 and not notes and width <= console.width:
         console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
         return
-    prose(console, "      ", step.title, first=f"   {number}  ")
+    for place, text in enumerate((step.title, *notes)):
+        prose(console, "      ", text, first="" if place else f"   {number}  ")
     for command in commands:
         console.print(f"        [cyan]{escape(command)}[/]")
     if then:
@@ -157,24 +151,209 @@ def _show_refusals(console: Console, way: Recommendation, *, verbose: bool) -> N
         console.print(f"               [dim]{escape(refusal.source)}[/]")
 
 
-# The doctor's screen: a line for each check by area, and at the end the root causes with what mends them.
+# The doctor's screen: the verdict, one list of what to do, and a line for each area; -v shows every check.
 
 
-NEXT = "\n"
 FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
+FEWEST = 3
+"""As many checks are shown whole without -v: somebody asked for them by name."""
+SHORT = 64
+"""As many letters have room in the line of an area at 80 columns."""
+AMISS = ("fail", "crash")
+BY_SETUP = {*MENDS["setup.toolchain"], *MENDS["setup.oneapi"]}
+"""Checks of what setup installs for a build, wherever they know commands themselves."""
+LABELS = {"pytorch": "PyTorch", "shell": "This shell", "driver": "GPU driver", "plugins": "Device"}
 
 
 def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Print what was found."""
-    console.print(f"\n Machine     {escape(data.machine)}")
-    console.print(f" Profile     {data.profile} [dim](from {data.chosen_by})[/]\n")
-    _show_findings(console, data.findings, verbose=verbose)
-    _show_causes(console, data)
+    """Print the verdict, what to do, and the state of each area; `verbose`: of each check."""
+    level, verdict = _verdict(data)
+    console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
+    none = data.way.route == "none"
+    prose(console, "   ", data.way.why if none else "")
+    numbers = _show_road(console, data)
+    if verbose or not (none or any(step.title.startswith(KEPT) for step in data.way.steps)):
+        prose(console, " ", f"why: {data.way.why}", style="dim")
+    if data.pasted:
+        _show_errors(console, data, data.pasted)
+    console.print()
+    why = "" if data.chosen_by.startswith("the newest") and not verbose else f" ({data.chosen_by})"
+    prose(console, " ", f"{data.machine} · judged for {data.profile}{why}", style="dim")
+    if verbose or len(data.findings) <= FEWEST:
+        _show_checks(console, data.findings)
+    else:
+        _show_areas(console, data, numbers)
+    _show_more(console, data, verbose=verbose)
     if data.pasted:
         _show_pasted(console, data.pasted, verbose=verbose)
     if data.saved:
         console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
+
+
+def _verdict(data: Diagnosis) -> tuple[Level, str]:
+    """Say in one line whether the way is free, and how sure that is where the machine was told of."""
+    causes, pasted = _causes(data), data.pasted
+    if causes:
+        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
+        build, run = ([name for name in data.stops.get(goal, ()) if goal in _goals(data)] for goal in ("build", "run"))
+        if data.way.route == "none" and run:
+            return "fail", "No accelerator that xpusetup serves is here"
+        if not build:
+            return "fail", f"PyTorch cannot use the accelerator here yet: {count}"
+        return "fail", f"{data.profile} {'can be neither built nor used' if run else 'cannot be built'} here yet: {count}"
+    if pasted and pasted.symptoms and not pasted.causes:
+        return "warn", "It fails, and what was told does not say why"
+    if pasted and any(cause.level == "error" for cause in pasted.causes):
+        return "warn", "Nothing that was told of the machine is wrong; its errors say what is"
+    if pasted and pasted.kernel:
+        return "warn", "No cause is known, and the kernel tells of errors"
+    if pasted and pasted.unknown:
+        return "info", "Nothing that was told is wrong; what is not known stands below"
+    warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
+    words = [_count(warnings, "warning")] if warnings else []
+    words += ["a build would be stopped"] if data.stops.get("build") else []
+    return "warn" if warnings else "ok", "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _goals(data: Diagnosis) -> list[str]:
+    """Give the goals that the way takes; where there is no way, the one that is stopped."""
+    if data.way.route == "none":
+        return [goal for goal in ("run", "build") if data.stops.get(goal)][:1] or list(data.stops)
+    return ["run"] if data.way.route in ("wheel", "image") and "run" in data.stops else list(data.stops)
+
+
+def _matters(finding: DoctorFinding, data: Diagnosis) -> bool:
+    """Say whether a finding counts for a goal of the way."""
+    goals = next((check.goals for check in CHECKS if check.id == finding.id), ())
+    return any(goal in goals for goal in _goals(data))
+
+
+def _causes(data: Diagnosis) -> list[DoctorFinding]:
+    """Give the causes that stand in the way, first things first."""
+    found = {finding.id: finding for finding in data.findings}
+    stops = {name for goal in _goals(data) for name in data.stops[goal]}
+    return [found[name] for name in data.root_causes if name in stops]
+
+
+def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
+    """Print one list: causes with what mends them, then the steps to PyTorch. Give the number of each cause."""
+    causes = {cause.id: cause for cause in _causes(data)}
+    steps = _steps(data)
+    mended = {name for step in steps for name in step.mends}
+    rows: list[tuple[WayStep, list[DoctorFinding]]] = [
+        (_step_of(cause, data), [cause]) for name, cause in causes.items() if name not in mended
+    ]
+    rows += [(step, [causes[name] for name in step.mends if name in causes]) for step in steps]
+    console.print()
+    for number, (step, found) in enumerate(rows, start=1):
+        if any(step.title.startswith(f"{cause.title}: ") for cause in found):
+            _show_cause(console, number, found[0], _step_of(found[0], data).commands)
+        else:
+            show_step(console, number, step, [f"{cause.title}: {_first(cause)}" for cause in found])
+    if data.way.route == "none" and not data.pasted:
+        for step in data.way.steps:
+            show_step(console, "·", step)
+    return {cause.id: number for number, (_, found) in enumerate(rows, start=1) for cause in found}
+
+
+def _steps(data: Diagnosis) -> list[WayStep]:
+    """Give the steps to what was asked for: along the way, or to a build where that alone was asked about."""
+    way = data.way
+    if way.route == "none":
+        return []
+    if way.steps and "run" not in data.stops and way.route != "build":
+        build = WayStep(title=f"{data.profile} from source", commands=(f"xpusetup build --profile {data.profile}",))
+        return [build]
+    return way.steps or [WayStep(title="next", commands=(command,)) for command in way.commands]
+
+
+def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
+    """Give a cause as a step; what setup installs for a build is one command."""
+    commands = tuple(cause.fix.commands)
+    if commands and cause.id in BY_SETUP:
+        commands = (f"xpusetup setup --for build --profile {data.profile} --apply",)
+    return WayStep(title=f"{cause.title}: ", commands=commands)
+
+
+def _first(finding: DoctorFinding) -> str:
+    return finding.seen.partition("\n")[0]
+
+
+def _show_cause(console: Console, number: int, finding: DoctorFinding, commands: Sequence[str]) -> None:
+    """Print a cause with what mends it; what stands behind the first one is asked again when that is mended."""
+    first, *more = finding.seen.splitlines() or [""]
+    prose(console, "      ", f"{finding.title}: {first} ({finding.id})", first=f"   {number}  ")
+    for line in more:
+        console.print(f"      {escape(line)}")
+    prose(console, "      ", finding.why if number == 1 else "")
+    for command in commands:
+        console.print(f"        [cyan]{escape(command)}[/]")
+    prose(console, "      ", finding.fix.say if number == 1 or not commands else "")
+
+
+def _show_areas(console: Console, data: Diagnosis, numbers: dict[str, int]) -> None:
+    """Print a line for each area: what is amiss in it, else the first thing that is well."""
+    areas: dict[str, list[DoctorFinding]] = {}
+    for finding in data.findings:
+        areas.setdefault(finding.area, []).append(finding)
+    for area, group in areas.items():
+        label = LABELS.get(area, area.capitalize())
+        for level, text, more in _lines_of(group, data, numbers):
+            prose(console, " " * 15, text, first=f" {MARKS[level]} {label:<11} ")
+            for line in more:
+                prose(console, " " * 17, line)
+            label = ""
+
+
+def _lines_of(
+    group: list[DoctorFinding], data: Diagnosis, numbers: dict[str, int]
+) -> Iterator[tuple[Level, str, list[str]]]:
+    """Give what is amiss in an area, else one line: what waits, or the first short thing that is well."""
+    amiss = [each for each in group if each.level in (*AMISS, "warn") and not each.caused_by]
+    for each in amiss:
+        if each.id in numbers:
+            yield "fail", f"{each.title}: see {numbers[each.id]} above", []
+        elif _matters(each, data):
+            yield each.level, f"{each.title}: {_first(each)} ({each.id})", [*each.fix.commands] or [each.fix.say]
+        else:
+            yield "info", f"{each.title}: matters for a build alone ({each.id})", []
+    well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
+    waiting = sum(each.level == "skip" for each in group)
+    if waiting and not amiss:
+        yield "skip", f"{'all' if waiting == len(group) else waiting} wait for what is wrong above", []
+    elif well and not amiss:
+        yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), []
+
+
+def _show_checks(console: Console, findings: list[DoctorFinding]) -> None:
+    """Print every check with its reason, its source, and where something is amiss with what mends it."""
+    for area, group in groupby(findings, key=lambda finding: finding.area):
+        label = LABELS.get(area, area.capitalize())
+        for finding in group:
+            console.print(f" {label:<11} {MARKS[finding.level]} {escape(f'{finding.title}: {_first(finding)}')}")
+            label = ""
+            prose(console, " " * 15, finding.why)
+            for command in finding.fix.commands if finding.level in (*AMISS, "warn") else ():
+                console.print(f"{' ' * 17}[cyan]{escape(command)}[/]")
+            prose(console, " " * 15, finding.fix.say if finding.level in (*AMISS, "warn") else "")
+            if finding.why:
+                console.print(f"{' ' * 15}[dim]{finding.id} · {finding.source}[/]")
+
+
+def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
+    """Say what is not shown, and how to see it."""
+    others = [each for each in data.can_build if each != data.profile]
+    if verbose and data.root_causes and others and not data.pasted:
+        console.print(f"\n what can be built here: {', '.join(others)}")
+    words = [f"all {len(data.findings)} checks: xpusetup doctor -v", "one: --only ID"]
+    words = [_count(len(data.findings), "check")] if verbose else words
+    words += ["a build: --for build"] if data.stops.get("build") and "build" not in _goals(data) else []
+    console.print(f"\n {' · '.join(words)}", style="dim")
 
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -190,14 +369,16 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 
 
-def _show_errors(console: Console, pasted: PasteSummary, said: Collection[str]) -> None:
-    """Say what the error lines mean; `said` are fixes that stand above."""
+def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> None:
+    """Say what the error lines mean, but for fixes that stand above; then the lines that do not say why."""
+    said = set() if pasted.surer else {cause.fix.say for cause in _causes(data)}
     for cause in (each for each in pasted.causes if each.fix not in said):
         console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
         prose(console, "     ", cause.cause)
         for command in cause.commands:
             console.print(f"       [cyan]{escape(command)}[/]")
         prose(console, "     ", cause.fix)
+    _show_symptoms(console, pasted)
 
 
 def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
@@ -248,97 +429,3 @@ def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> Non
         console.print(f" {MARKS['fail']} {escape(name)}: {', '.join(causes)}")
     verdict = f"{len(data.differs)} differences" if data.differs else "no difference"
     console.print(f"\n {verdict}, {len(data.causes)} of {count} machines with a cause")
-
-
-def _show_findings(console: Console, findings: list[DoctorFinding], *, verbose: bool) -> None:
-    for area, group in groupby(findings, key=lambda finding: finding.area):
-        label = area.capitalize()
-        for finding in group:
-            if finding.level in ("skip", "unknown") and not verbose:
-                continue
-            seen = escape(f"{finding.title}: {finding.seen.partition(NEXT)[0]}")
-            console.print(f" {label:<11} {MARKS[finding.level]} {seen}")
-            label = ""
-            if verbose and finding.why:
-                prose(console, "               ", finding.why)
-                console.print(f"               [dim]{finding.source}[/]")
-
-
-def _show_causes(console: Console, data: Diagnosis) -> None:
-    causes = [finding for name in data.root_causes for finding in data.findings if finding.id == name]
-    folded = sum(finding.level == "skip" for finding in data.findings)
-    shown: set[str] = set()
-    for goal, stops in data.stops.items():
-        spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
-        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else _yes(data)}")
-        if data.pasted and data.pasted.surer:
-            _show_errors(console, data.pasted, ())
-        for finding in causes:
-            if finding.id in stops and finding.id not in shown:
-                shown.add(finding.id)
-                _show_cause(console, len(shown), finding)
-    if data.pasted:
-        if not data.pasted.surer:
-            _show_errors(console, data.pasted, {finding.fix.say for finding in causes if finding.id in shown})
-        _show_symptoms(console, data.pasted)
-    warnings = [finding for finding in data.findings if finding.level == "warn"]
-    if warnings:
-        console.print("\n Nothing stops for these, and they may bite")
-    for number, finding in enumerate(warnings, start=len(shown) + 1):
-        _show_cause(console, number, finding)
-    show_steps(console, data.way)
-    others = [each for each in data.can_build if each != data.profile]
-    if causes and others and not data.pasted:
-        console.print(f"\n what can be built here: {', '.join(others)}")
-    verdict = _verdict(data, causes, warned=bool(warnings))
-    verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
-    hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
-    console.print(f"\n {verdict}{hidden} · {len(data.findings)} checks")
-
-
-def _yes(data: Diagnosis) -> str:
-    """Say yes, where enough is known for that."""
-    unknown = data.pasted and data.pasted.unknown
-    if data.pasted and data.pasted.symptoms and not data.pasted.causes:
-        return "not by what was told, which does not say why"
-    if _is_told_by_errors(data):
-        return "nothing that was told of the machine speaks against it; its errors say what is wrong"
-    if data.pasted and data.pasted.kernel:
-        return "nothing that is known speaks against it, and the kernel tells of errors"
-    return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
-
-
-def _is_told_by_errors(data: Diagnosis) -> bool:
-    return data.pasted is not None and any(cause.level == "error" for cause in data.pasted.causes)
-
-
-def _spares_build(data: Diagnosis) -> bool:
-    return data.way.route in ("wheel", "image")
-
-
-def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> str:
-    """Count the causes; those that stop a build alone are told apart where nobody has to build."""
-    if not causes:
-        if data.pasted and data.pasted.symptoms and not data.pasted.causes:
-            return "it fails, and no cause was told"
-        if _is_told_by_errors(data):
-            return "its errors tell of a cause"
-        if data.pasted and (data.pasted.kernel or data.pasted.unknown):
-            by_kernel = "no cause is known, and the kernel tells of errors"
-            return by_kernel if data.pasted.kernel else "nothing fails of what was told"
-        return "nothing fails" if warned else "nothing is wrong"
-    count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-    if _spares_build(data) and not data.stops.get("run", ["unasked"]):
-        return f"nothing stops the way; {count} {'stops' if len(causes) == 1 else 'stop'} a build"
-    return count
-
-
-def _show_cause(console: Console, number: int, finding: DoctorFinding) -> None:
-    first, *more = finding.seen.splitlines() or [""]
-    console.print(f"\n   {number} [bold]{finding.id}[/]  {escape(first)}")
-    for line in more:
-        console.print(f"     {escape(line)}")
-    prose(console, "     ", finding.why)
-    for command in finding.fix.commands:
-        console.print(f"       [cyan]{escape(command)}[/]")
-    prose(console, "     ", finding.fix.say)
