@@ -9,7 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.machine.gpus import LEGACY
-from xpusetup.machine.works import torch_works
+from xpusetup.machine.works import cut_off, has_mirrors, torch_works
 from xpusetup.recommend.answer import Refusal, Way, WayStep
 from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
 from xpusetup.recommend.setup import make_setup, with_lists
@@ -194,14 +194,18 @@ def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 
-def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
-    """Give the command that brings PyTorch."""
+def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> Iterator[WayStep]:
+    """Give the command that brings PyTorch; where nothing can be fetched, by a file from a machine that can."""
+    verb, title = "build", f"{profile.name} from source{f' with {profile.toolkit.title}' if profile.toolkit else ''}"
     if wheel and profile.published:
-        version = profile.published.wheels[0].partition("==")[2]
-        title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
-    toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
-    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
+        verb, title = "install", f"the published wheels, {profile.published.wheels[0].partition('==')[2]}; no build needed"
+    if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
+        file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
+        create = f"xpusetup bundle create {file} --profile {profile.name}{form}"
+        elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
+        yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
+        options = f" --bundle {file}"
+    yield WayStep(title=title, commands=(f"xpusetup {verb}{options}",), mends=WRONG)
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
@@ -287,9 +291,11 @@ def _with_gpu(
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
-        step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)
-        if kept
-        else last_step(profile, options, wheel=wheel),
+        *(
+            [step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)]
+            if kept
+            else last_steps(profile, options, facts, wheel=wheel)
+        ),
     )
     return Way(
         route="wheel" if wheel else "build",
