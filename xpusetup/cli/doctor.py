@@ -38,7 +38,7 @@ def setup(
     no_root: Annotated[bool, typer.Option("--no-root", help="What a user can install without root.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Write them as a script for root.", metavar="FILE")] = "",
     facts: Annotated[str, typer.Option("--facts", help="For a machine that doctor --save saw.", metavar="FILE")] = "",
-    told: options.ResultOutput,
+    told: options.LongOutput,
 ) -> AnyResult:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
     from xpusetup.base.errors import UsageError

@@ -149,7 +149,10 @@ def check_small_bar(question: Question) -> CheckAnswer | None:
     starts = lists_all(question) and ladder is not None and not ladder.init
     blind = any(gpu.driver == "xe" for gpu in small) and not starts
     level: Level = "fail" if refused or blind else "warn"
-    return CheckAnswer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+    old = {gpu.address for gpu in of_family(question, "dg2")} & {gpu.address for gpu in small}
+    words = {"instead": " If the board cannot, let i915 have this Alchemist card: it is slow, and works." if old else ""}
+    seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small)
+    return CheckAnswer(level, seen, words)
 
 
 def check_several_battlemage(question: Question) -> CheckAnswer | None:
@@ -263,7 +266,7 @@ def check_firmware(question: Question) -> CheckAnswer | None:
             return CheckAnswer("fail", f"no /lib/firmware/{lacking[0]}*")
     if kernel.messages is None and not lists_gpu(question.facts):
         return None  # the kernel keeps them for root, and a node alone does not tell
-    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "none is missed")
+    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "nothing is missing")
 
 
 def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
@@ -282,7 +285,7 @@ def check_wedged(question: Question) -> CheckAnswer | None:
     if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
         return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
-        return CheckAnswer("ok", "none is given up")
+        return CheckAnswer("ok", "none")
     first = next((line for line in lines if "wedged" not in line), lines[0])
     return CheckAnswer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
 

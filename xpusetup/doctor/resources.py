@@ -65,7 +65,7 @@ def check_credentials(question: Question) -> CheckAnswer | None:
     return (
         CheckAnswer("info", ", ".join(there))
         if there
-        else CheckAnswer("ok", "none in the addresses of proxies and indexes")
+        else CheckAnswer("ok", "none")
     )
 
 

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
+from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,9 +37,10 @@ VERBS = (
 """A test holds them against the command line."""
 BEGINS = (
     rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
-    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
+    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b|(?:\S*/)?python3? -",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
+    r"(?:grep|uname|ls|dpkg|lspci|cmake|ninja|ctest|taskset|ulimit) -|docker (?:run|exec|pull)\b|sycl-ls --",
     r"wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
 )
 COMMAND = re.compile(
@@ -60,13 +62,15 @@ SHARE = 0.55
 class Wrapping(Console):
     """A terminal whose lines of text are never wider than it is, but for a word or command that is.
 
-    What goes into a file or a pipe is for other programs too: there lines stay as they are.
+    What goes into a file or a pipe is for other programs too: there lines stay as they are, unless COLUMNS is set.
     """
+
+    wraps = False
 
     def print(self, *objects: Any, **words: Any) -> None:
         """Print; a text is laid out first."""
         if (
-            not self.is_terminal
+            not (self.is_terminal or self.wraps)
             or len(objects) != 1
             or not isinstance(objects[0], str)
             or not words.keys() <= {"style"}
@@ -207,7 +211,8 @@ def write_text(text: str, *, stderr: bool = False) -> None:
 def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
     console = (ProgressLine if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console.wraps = variable("COLUMNS").isdigit()  # rich has taken it
+    console.width = min(console.width, WIDTH) if console.is_terminal or console.wraps else WIDTH
     return console
 
 
@@ -234,6 +239,12 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
     for number, line in enumerate(wrap(text, console.width - len(indent))):
         console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+
+
+def print_commands(console: Console, commands: Iterable[str], indent: int) -> None:
+    """Print commands to copy, each a line of its own that is not broken, whatever program it calls."""
+    for command in commands:
+        console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.

@@ -12,7 +12,7 @@ from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
 from xpusetup.recommend.solve import KEPT, MENDS
 from xpusetup.system.logs import STDIN
-from xpusetup.ui.console import MARKS, prose
+from xpusetup.ui.console import MARKS, print_commands, prose
 from xpusetup.ui.list import show_glance
 
 if TYPE_CHECKING:
@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.base.model import Level
-    from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
+    from xpusetup.commands.doctor import (
+        CheckList,
+        Comparison,
+        Diagnosis,
+        DoctorFinding,
+        FindingFix,
+        UpstreamReport,
+    )
     from xpusetup.commands.paste import PasteSummary
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.setup import SetupResult
@@ -30,12 +37,12 @@ if TYPE_CHECKING:
 # setup's screen: the commands in order, what has to be done by hand, and how to go on.
 
 
-def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     """Print what to install, or what became of it."""
     if data.ran:
         _show_end(console, data)
         return
-    show_commands(console, data)
+    show_commands(console, data, verbose=verbose)
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
@@ -44,33 +51,30 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
             prose(console, "   ", row.why)
-            for line in row.commands:
-                console.print(f"     [cyan]{escape(line)}[/]")
+            print_commands(console, row.commands, 5)
             prose(console, "   ", row.say)
         console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
         console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
 
 
-def show_commands(console: Console, data: SetupResult) -> None:
+def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
     """Print the commands by step, and what no command is known for."""
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
-        for row in rows:
-            sudo = "sudo " if "root" in row.needs else ""
-            console.print(f"        [cyan]{escape(sudo + shlex.join(row.argv))}[/]")
+        print_commands(console, (("sudo " if "root" in row.needs else "") + shlex.join(row.argv) for row in rows), 8)
         if rows[-1].then:
             words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
             console.print(f"      {words[rows[-1].then]}")
     for note in data.notes:
         console.print(f"   [yellow]![/]  {escape(note.title)}")
         prose(console, "        ", note.say)
-        for line in note.commands:
-            console.print(f"        [cyan]{escape(line)}[/]")
-        console.print(f"        [dim]{escape(note.source)}[/]")
+        print_commands(console, note.commands, 8)
+        if verbose:
+            console.print(f"        [dim]{escape(note.source)}[/]")
     console.print()
 
 
@@ -135,8 +139,7 @@ def show_step(console: Console, number: int | str, step: WayStep, notes: Iterabl
         return
     for place, text in enumerate((step.title, *notes)):
         prose(console, "      ", text, first="" if place else f"   {number}  ")
-    for command in commands:
-        console.print(f"        [cyan]{escape(command)}[/]")
+    print_commands(console, commands, 8)
     if then:
         console.print(f"      {then}")
 
@@ -291,8 +294,7 @@ def _show_cause(console: Console, number: int, finding: DoctorFinding, commands:
     for line in more:
         console.print(f"      {escape(line)}")
     prose(console, "      ", finding.why if number == 1 else "")
-    for command in commands:
-        console.print(f"        [cyan]{escape(command)}[/]")
+    print_commands(console, commands, 8)
     prose(console, "      ", finding.fix.say if number == 1 or not commands else "")
 
 
@@ -303,31 +305,31 @@ def _show_areas(console: Console, data: Diagnosis, numbers: dict[str, int]) -> N
         areas.setdefault(finding.area, []).append(finding)
     for area, group in areas.items():
         label = LABELS.get(area, area.capitalize())
-        for level, text, more in _lines_of(group, data, numbers):
+        for level, text, fix in _lines_of(group, data, numbers):
             prose(console, " " * 15, text, first=f" {MARKS[level]} {label:<11} ")
-            for line in more:
-                prose(console, " " * 17, line)
+            print_commands(console, fix.commands if fix else (), 17)
+            prose(console, " " * 17, fix.say if fix and not fix.commands else "")
             label = ""
 
 
 def _lines_of(
     group: list[DoctorFinding], data: Diagnosis, numbers: dict[str, int]
-) -> Iterator[tuple[Level, str, list[str]]]:
+) -> Iterator[tuple[Level, str, FindingFix | None]]:
     """Give what is amiss in an area, else one line: what waits, or the first short thing that is well."""
     amiss = [each for each in group if each.level in (*AMISS, "warn") and not each.caused_by]
     for each in amiss:
         if each.id in numbers:
-            yield "fail", f"{each.title}: see {numbers[each.id]} above", []
+            yield "fail", f"{each.title}: see {numbers[each.id]} above", None
         elif _matters(each, data):
-            yield each.level, f"{each.title}: {_first(each)} ({each.id})", [*each.fix.commands] or [each.fix.say]
+            yield each.level, f"{each.title}: {_first(each)} ({each.id})", each.fix
         else:
-            yield "info", f"{each.title}: matters for a build alone ({each.id})", []
+            yield "info", f"{each.title}: matters for a build alone ({each.id})", None
     well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
-        yield "skip", f"{'all' if waiting == len(group) else waiting} wait for what is wrong above", []
+        yield "skip", f"{'all' if waiting == len(group) else waiting} wait for what is wrong above", None
     elif well and not amiss:
-        yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), []
+        yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
 
 
 def _show_checks(console: Console, findings: list[DoctorFinding]) -> None:
@@ -338,9 +340,9 @@ def _show_checks(console: Console, findings: list[DoctorFinding]) -> None:
             console.print(f" {label:<11} {MARKS[finding.level]} {escape(f'{finding.title}: {_first(finding)}')}")
             label = ""
             prose(console, " " * 15, finding.why)
-            for command in finding.fix.commands if finding.level in (*AMISS, "warn") else ():
-                console.print(f"{' ' * 17}[cyan]{escape(command)}[/]")
-            prose(console, " " * 15, finding.fix.say if finding.level in (*AMISS, "warn") else "")
+            if finding.level in (*AMISS, "warn"):
+                print_commands(console, finding.fix.commands, 17)
+                prose(console, " " * 15, finding.fix.say)
             if finding.why:
                 console.print(f"{' ' * 15}[dim]{finding.id} · {finding.source}[/]")
 
@@ -375,8 +377,7 @@ def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> Non
     for cause in (each for each in pasted.causes if each.fix not in said):
         console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
         prose(console, "     ", cause.cause)
-        for command in cause.commands:
-            console.print(f"       [cyan]{escape(command)}[/]")
+        print_commands(console, cause.commands, 7)
         prose(console, "     ", cause.fix)
     _show_symptoms(console, pasted)
 
