@@ -150,7 +150,9 @@ def check_small_bar(question: Question) -> CheckAnswer | None:
     blind = any(gpu.driver == "xe" for gpu in small) and not starts
     level: Level = "fail" if refused or blind else "warn"
     old = {gpu.address for gpu in of_family(question, "dg2")} & {gpu.address for gpu in small}
-    words = {"instead": " If the board cannot, let i915 have this Alchemist card: it is slow, and works." if old else ""}
+    words = {
+        "instead": " If the board cannot, let i915 have this Alchemist card: it is slow, and works." if old else ""
+    }
     seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small)
     return CheckAnswer(level, seen, words)
 

@@ -62,11 +62,7 @@ def check_credentials(question: Question) -> CheckAnswer | None:
     if network is None:
         return None
     there = network.credentials
-    return (
-        CheckAnswer("info", ", ".join(there))
-        if there
-        else CheckAnswer("ok", "none")
-    )
+    return CheckAnswer("info", ", ".join(there)) if there else CheckAnswer("ok", "none")
 
 
 def check_redirects(question: Question) -> CheckAnswer | None:

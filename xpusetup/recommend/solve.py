@@ -198,7 +198,10 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
     """Give the command that brings PyTorch; where nothing can be fetched, by a file from a machine that can."""
     verb, title = "build", f"{profile.name} from source{f' with {profile.toolkit.title}' if profile.toolkit else ''}"
     if wheel and profile.published:
-        verb, title = "install", f"the published wheels, {profile.published.wheels[0].partition('==')[2]}; no build needed"
+        verb, title = (
+            "install",
+            f"the published wheels, {profile.published.wheels[0].partition('==')[2]}; no build needed",
+        )
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
         create = f"xpusetup bundle create {file} --profile {profile.name}{form}"

@@ -37,7 +37,8 @@ VERBS = (
 """A test holds them against the command line."""
 BEGINS = (
     rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
-    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b|(?:\S*/)?python3? -",
+    r"sudo \S|apt-get \w|(?:\S*/)?python3? -",
+    r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
     r"(?:grep|uname|ls|dpkg|lspci|cmake|ninja|ctest|taskset|ulimit) -|docker (?:run|exec|pull)\b|sycl-ls --",

@@ -55,7 +55,7 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
             prose(console, "   ", row.say)
         console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
-        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
+        console.print(f" [green]✓[/] nothing is missing; next: {escape(data.follows)}\n")
 
 
 def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
@@ -73,9 +73,10 @@ def show_commands(console: Console, data: SetupResult, *, verbose: bool = False)
         console.print(f"   [yellow]![/]  {escape(note.title)}")
         prose(console, "        ", note.say)
         print_commands(console, note.commands, 8)
-        if verbose:
+        if verbose and note.source:
             console.print(f"        [dim]{escape(note.source)}[/]")
-    console.print()
+    if data.commands or data.notes:
+        console.print()
 
 
 def _show_end(console: Console, data: SetupResult) -> None:
@@ -173,11 +174,11 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     """Print the verdict, what to do, and the state of each area; `verbose`: of each check."""
     level, verdict = _verdict(data)
     console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
-    none = data.way.route == "none"
-    prose(console, "   ", data.way.why if none else "")
+    if level == "fail" and data.way.route == "none":
+        prose(console, "   ", data.way.why)
     numbers = _show_road(console, data)
-    if verbose or not (none or any(step.title.startswith(KEPT) for step in data.way.steps)):
-        prose(console, " ", f"why: {data.way.why}", style="dim")
+    if data.way.route != "none" and data.way.steps:
+        _show_why(console, data, verbose=verbose)
     if data.pasted:
         _show_errors(console, data, data.pasted)
     console.print()
@@ -194,6 +195,20 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
         console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
 
 
+def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
+    """Print why this way; to whom asks for a build alone, how to do without."""
+    last = data.way.steps[-1]
+    if not _is_followed(data):
+        prose(console, " ", f"without a build: {data.way.commands[-1]}", style="dim")
+    elif verbose or not last.title.startswith(KEPT):
+        prose(console, " ", f"why: {data.way.why}", style="dim")
+
+
+def _is_followed(data: Diagnosis) -> bool:
+    """Say whether the way leads to what was asked for: a build alone may have been."""
+    return "run" in data.stops or data.way.route == "build"
+
+
 def _verdict(data: Diagnosis) -> tuple[Level, str]:
     """Say in one line whether the way is free, and how sure that is where the machine was told of."""
     causes, pasted = _causes(data), data.pasted
@@ -201,22 +216,33 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
         count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
         build, run = ([name for name in data.stops.get(goal, ()) if goal in _goals(data)] for goal in ("build", "run"))
         if data.way.route == "none" and run:
-            return "fail", "No accelerator that xpusetup serves is here"
+            return "fail", "No accelerator is here that this program serves"
         if not build:
             return "fail", f"PyTorch cannot use the accelerator here yet: {count}"
-        return "fail", f"{data.profile} {'can be neither built nor used' if run else 'cannot be built'} here yet: {count}"
-    if pasted and pasted.symptoms and not pasted.causes:
-        return "warn", "It fails, and what was told does not say why"
-    if pasted and any(cause.level == "error" for cause in pasted.causes):
-        return "warn", "Nothing that was told of the machine is wrong; its errors say what is"
-    if pasted and pasted.kernel:
-        return "warn", "No cause is known, and the kernel tells of errors"
-    if pasted and pasted.unknown:
-        return "info", "Nothing that was told is wrong; what is not known stands below"
+        return (
+            "fail",
+            f"{data.profile} {'can be neither built nor used' if run else 'cannot be built'} here yet: {count}",
+        )
+    if pasted and (said := _verdict_of(pasted)):
+        return ("warn", said) if pasted.symptoms or pasted.causes or pasted.kernel else ("info", said)
     warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
     words = [_count(warnings, "warning")] if warnings else []
-    words += ["a build would be stopped"] if data.stops.get("build") else []
-    return "warn" if warnings else "ok", "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+    refused = [each.profile for each in data.way.refusals if not data.chosen_by.startswith("the newest")]
+    words += [f"{data.profile} is not advised here"] if data.way.profile in refused else []
+    level: Level = "warn" if words else "ok"
+    words += ["a build would be stopped"] if data.stops.get("build") and not words else []
+    return level, "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def _verdict_of(pasted: PasteSummary) -> str:
+    """Say what is to be said of a machine that was told of, where no check found a cause."""
+    if pasted.symptoms and not pasted.causes:
+        return "It fails, and what was told does not say why"
+    if any(cause.level == "error" for cause in pasted.causes):
+        return "Nothing that was told of the machine is wrong; its errors say what is"
+    if pasted.kernel:
+        return "No cause is known, and the kernel tells of errors"
+    return "Nothing that was told is wrong; what is not known stands below" if pasted.unknown else ""
 
 
 def _count(number: int, noun: str) -> str:
@@ -252,15 +278,16 @@ def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
         (_step_of(cause, data), [cause]) for name, cause in causes.items() if name not in mended
     ]
     rows += [(step, [causes[name] for name in step.mends if name in causes]) for step in steps]
-    console.print()
+    choices = data.way.steps if causes and data.way.route == "none" and not data.pasted else []
+    if rows or choices:
+        console.print()
     for number, (step, found) in enumerate(rows, start=1):
         if any(step.title.startswith(f"{cause.title}: ") for cause in found):
             _show_cause(console, number, found[0], _step_of(found[0], data).commands)
         else:
             show_step(console, number, step, [f"{cause.title}: {_first(cause)}" for cause in found])
-    if data.way.route == "none" and not data.pasted:
-        for step in data.way.steps:
-            show_step(console, "·", step)
+    for step in choices:
+        show_step(console, "·", step)
     return {cause.id: number for number, (_, found) in enumerate(rows, start=1) for cause in found}
 
 
@@ -269,10 +296,12 @@ def _steps(data: Diagnosis) -> list[WayStep]:
     way = data.way
     if way.route == "none":
         return []
-    if way.steps and "run" not in data.stops and way.route != "build":
+    if way.steps and not _is_followed(data):
         build = WayStep(title=f"{data.profile} from source", commands=(f"xpusetup build --profile {data.profile}",))
         return [build]
-    return way.steps or [WayStep(title="next", commands=(command,)) for command in way.commands]
+    if way.steps or not way.commands:
+        return way.steps
+    return [WayStep(title=way.why, commands=tuple(way.commands))]
 
 
 def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
@@ -353,7 +382,7 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     if verbose and data.root_causes and others and not data.pasted:
         console.print(f"\n what can be built here: {', '.join(others)}")
     words = [f"all {len(data.findings)} checks: xpusetup doctor -v", "one: --only ID"]
-    words = [_count(len(data.findings), "check")] if verbose else words
+    words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
     words += ["a build: --for build"] if data.stops.get("build") and "build" not in _goals(data) else []
     console.print(f"\n {' · '.join(words)}", style="dim")
 
