@@ -213,16 +213,13 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
     """Say in one line whether the way is free, and how sure that is where the machine was told of."""
     causes, pasted = _causes(data), data.pasted
     if causes:
-        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
-        build, run = ([name for name in data.stops.get(goal, ()) if goal in _goals(data)] for goal in ("build", "run"))
-        if data.way.route == "none" and run:
+        stopped = [goal for goal in _goals(data) if data.stops[goal]]
+        if data.way.route == "none" and stopped == ["run"]:
             return "fail", "No accelerator is here that this program serves"
-        if not build:
-            return "fail", f"PyTorch cannot use the accelerator here yet: {count}"
-        return (
-            "fail",
-            f"{data.profile} {'can be neither built nor used' if run else 'cannot be built'} here yet: {count}",
-        )
+        what = f"{data.profile} {'cannot be built' if stopped == ['build'] else 'can be neither built nor used'}"
+        what = "PyTorch cannot use the accelerator" if stopped == ["run"] else what
+        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
+        return "fail", f"{what} here yet: {count}"
     if pasted and (said := _verdict_of(pasted)):
         return ("warn", said) if pasted.symptoms or pasted.causes or pasted.kernel else ("info", said)
     warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
@@ -297,17 +294,14 @@ def _steps(data: Diagnosis) -> list[WayStep]:
     if way.route == "none":
         return []
     if way.steps and not _is_followed(data):
-        build = WayStep(title=f"{data.profile} from source", commands=(f"xpusetup build --profile {data.profile}",))
-        return [build]
-    if way.steps or not way.commands:
-        return way.steps
-    return [WayStep(title=way.why, commands=tuple(way.commands))]
+        return [WayStep(title=f"{data.profile} from source", commands=(f"xpusetup build --profile {data.profile}",))]
+    return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
 
 
 def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
     """Give a cause as a step; what setup installs for a build is one command."""
     commands = tuple(cause.fix.commands)
-    if commands and cause.id in BY_SETUP:
+    if commands and cause.id in BY_SETUP and not data.pasted:
         commands = (f"xpusetup setup --for build --profile {data.profile} --apply",)
     return WayStep(title=f"{cause.title}: ", commands=commands)
 
