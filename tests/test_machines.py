@@ -206,5 +206,11 @@ def test_every_cause_of_the_table_is_said_in_full() -> None:
             assert findings[cause].fix.say or findings[cause].fix.commands, (name, cause)
 
 
+@pytest.mark.parametrize(("name", "helps"), [("b580-small-bar", False), ("a770-small-bar", True)])
+def test_advice_is_about_the_card_that_is_here(name: str, *, helps: bool) -> None:
+    """Only Alchemist has i915 for a driver where the BAR is small; the owner of a B580 was told of it too."""
+    assert ("i915" in next(each.fix.say for each in doctor(name).findings if each.id == "hw.small_bar")) == helps
+
+
 def test_a_well_machine_has_no_cause() -> None:
     assert OUTCOMES["b580-ubuntu-24.04"] == Outcome(way=("wheel", "torch-2.14"), kept=True)

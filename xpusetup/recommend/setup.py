@@ -207,7 +207,7 @@ def _left_to_root(each: Task | Note) -> Note:
     """Give what only root can do as a note for whoever has no such right."""
     if isinstance(each, Note):
         return each
-    say = "Only root can do this; xpusetup setup has the commands."
+    say = "Only root can do this: xpusetup setup"
     return Note(id=each.step.id, title=each.step.title, say=say, source="")
 
 

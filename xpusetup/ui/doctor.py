@@ -375,9 +375,9 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     others = [each for each in data.can_build if each != data.profile]
     if verbose and data.root_causes and others and not data.pasted:
         console.print(f"\n what can be built here: {', '.join(others)}")
-    words = [f"all {len(data.findings)} checks: xpusetup doctor -v", "one: --only ID"]
+    words = [f"-v shows all {len(data.findings)} checks", "--only ID one of them"]
     words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
-    words += ["a build: --for build"] if data.stops.get("build") and "build" not in _goals(data) else []
+    words += ["--for build what stops a build"] if data.stops.get("build") and "build" not in _goals(data) else []
     console.print(f"\n {' · '.join(words)}", style="dim")
 
 
