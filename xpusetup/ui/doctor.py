@@ -176,10 +176,12 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
     if level == "fail" and data.way.route == "none":
         prose(console, "   ", data.way.why)
+    if data.pasted and data.pasted.surer:
+        _show_errors(console, data, data.pasted)
     numbers = _show_road(console, data)
     if data.way.route != "none" and data.way.steps:
         _show_why(console, data, verbose=verbose)
-    if data.pasted:
+    if data.pasted and not data.pasted.surer:
         _show_errors(console, data, data.pasted)
     console.print()
     why = "" if data.chosen_by.startswith("the newest") and not verbose else f" ({data.chosen_by})"
@@ -350,7 +352,7 @@ def _lines_of(
     well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
-        yield "skip", f"{'all' if waiting == len(group) else waiting} wait for what is wrong above", None
+        yield "skip", f"not known yet: {waiting} of {len(group)} checks", None
     elif well and not amiss:
         yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
 
