@@ -15,7 +15,8 @@ from rich.text import Text
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
-from xpusetup.system.environment import variable
+from xpusetup.base.verbs import VERBS
+from xpusetup.system.environment import short_path, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,13 +31,8 @@ T = TypeVar("T")
 # A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of it.
 
 
-VERBS = (
-    "adopt build install plan run env verify verify-wheel sign fits rebuild skill test status report remove bisect emit"
-    " dockerfile doctor setup explain profiles devices bundle cache self toolkit list"
-)
-"""A test holds them against the command line."""
 BEGINS = (
-    rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
+    rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
     r"sudo \S|apt-get \w|(?:\S*/)?python3? -",
     r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
@@ -246,6 +242,25 @@ def print_commands(console: Console, commands: Iterable[str], indent: int) -> No
     """Print commands to copy, each a line of its own that is not broken, whatever program it calls."""
     for command in commands:
         console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
+
+
+NAMED = 3
+"""So many things are named before they are counted."""
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def steps_left(left: Sequence[str]) -> str:
+    """Say which steps are still to come."""
+    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+
+
+def with_home(text: str) -> str:
+    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
+    return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.
