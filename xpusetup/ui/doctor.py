@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.base.command import Command
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
 from xpusetup.recommend.solve import KEPT, MENDS
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, print_commands, prose
-from xpusetup.ui.way import show_step
+from xpusetup.ui.recommend import show_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,7 +170,11 @@ def _steps(data: Diagnosis) -> list[WayStep]:
     if way.route == "none":
         return []
     if way.steps and not _is_followed(data):
-        return [WayStep(title=f"{data.profile} from source", commands=(f"xpusetup build --profile {data.profile}",))]
+        return [
+            WayStep(
+                title=f"{data.profile} from source", commands=(Command(f"xpusetup build --profile {data.profile}"),)
+            )
+        ]
     return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
 
 
@@ -177,7 +182,7 @@ def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
     """Give a cause as a step; what setup installs for a build is one command."""
     commands = tuple(cause.fix.commands)
     if commands and cause.id in BY_SETUP and not data.pasted:
-        commands = (f"xpusetup setup --for build --profile {data.profile} --apply",)
+        commands = (Command(f"xpusetup setup --for build --profile {data.profile} --apply"),)
     return WayStep(title=f"{cause.title}: ", commands=commands)
 
 
