@@ -20,7 +20,7 @@ from xpusetup.doctor.question import (
 from xpusetup.machine.companions import install_beside, triton_of
 from xpusetup.machine.fit import mend_command
 from xpusetup.machine.pairs import takes
-from xpusetup.machine.works import lists_gpu, torch_works
+from xpusetup.machine.works import computes_on_processor, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -431,6 +431,8 @@ def check_available(question: Question) -> CheckAnswer | None:
     seen = report(question)
     if seen is None or seen.available is None or not seen.compiled:
         return None
+    if computes_on_processor(question.facts):
+        return CheckAnswer("info", f"no GPU: what it calls XPU is the processor here ({', '.join(seen.devices)})")
     if seen.available and seen.count:
         return CheckAnswer("ok", ", ".join(seen.devices) or f"{seen.count} device(s)")
     said = [line for line in seen.messages if re.search(ZERO_DEVICES, line)]
