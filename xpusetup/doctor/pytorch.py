@@ -239,7 +239,8 @@ def check_build(question: Question) -> CheckAnswer | None:
     if torch.version is None:
         return CheckAnswer("info", f"no torch in {torch.prefix}")
     if torch.xpu or (torch.report is not None and torch.report.compiled):
-        return CheckAnswer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
+        with_xpu = f"XPU {torch.xpu}" if torch.xpu else "with XPU"  # its own, or that of an add-on
+        return CheckAnswer("ok", f"{torch.version} in {torch.prefix}, {with_xpu}")
     cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
     other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
     release, local = torch.version.split("+")[0], torch.version.partition("+")[2]
