@@ -223,8 +223,11 @@ def _options_of(name: str) -> frozenset[str]:
     command: Any = typer.main.get_command(app)
     for word in name.split():
         command = command.commands[word]
-    options = frozenset(option for each in command.params for option in each.opts)
-    return options if command.takes or "--name" in options else frozenset()
+    options = frozenset(option for each in command.params for option in each.opts if each.param_type_name == "option")
+    if not command.takes and "--name" not in options:
+        return frozenset()
+    first = next((each.name for each in command.params if each.param_type_name == "argument"), "")
+    return options | {command.takes} if first == "named" else options
 
 
 declare(_options_of)

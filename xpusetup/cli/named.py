@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-PROFILE, BUILD = "PROFILE", "BUILD"
+from xpusetup.base.verbs import BUILD
 
 
 @dataclass(frozen=True, kw_only=True)
