@@ -50,7 +50,6 @@ def bisect(
 
     The command's exit code says which: 0 it works, 125 it cannot tell, any other below 126 it fails.
     """
-    from xpusetup.base.command import Advice, Command
     from xpusetup.base.errors import UsageError
     from xpusetup.commands import bisect, build
 
@@ -59,8 +58,8 @@ def bisect(
         words = (*(each for each in (from_good, to_bad) if each), *words)
     good, bad = good or from_good, bad or to_bad
     if not good or not bad:
-        example = Command("xpusetup bisect v2.13.0 main --profile main -- python t.py", open=True)
-        raise UsageError("bisect needs a commit that works and one that fails", fix=Advice("as in: ", example))
+        line = "xpusetup bisect v2.13.0 main --profile main -- python t.py"
+        raise UsageError("bisect needs a commit that works and one that fails", fix="as in: ", command=line)
     ends = {"component": component, "good": good, "bad": bad, "nightlies": nightlies}
     hunt = bisect.Hunt(**ends, command=words, skip=tuple(skip or ()))
     with told.view() as view:
