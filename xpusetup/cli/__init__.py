@@ -190,6 +190,7 @@ def _rename(ctx: Any, args: list[str]) -> list[str]:
     if args[0] == "help":
         return [*_rename(ctx, args[1:]), "--help"] if args[1:] else ["--help"]
     if args[0] in ALIASES:
+        ctx.meta[CALLED] = args[0]
         return [*ALIASES[args[0]].split(), *args[1:]]
     for count in (1, 2):
         old = " ".join(args[:count])
