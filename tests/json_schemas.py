@@ -38,7 +38,7 @@ RESULTS: dict[str, str] = {
     "env --closure": "LibraryClosure",
     "explain": "ExplainResult | Prompt",
     "fits": "FitResult",
-    "install": "InstallResult",
+    "install": "InstallResult | InstallOffer",
     "list": "BuildList",
     "plan": "PlanResult",
     "profiles check": "CheckedProfile",

@@ -29,6 +29,7 @@ from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFail
 from xpusetup.commands.fits import FitResult
 from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
+from xpusetup.commands.offer import InstallOffer, WheelToFetch
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
 from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
@@ -532,6 +533,30 @@ INSTALLED = InstallResult(
     cached={},
     remote={},
     sent={},
+)
+NEAR, FAR = "mirror.invalid", "index.invalid"
+OFFERED = InstallOffer(
+    profile="torch-2.14",
+    root=PUBLISHED,
+    environment=f"{PUBLISHED}/venv",
+    python="3.12",
+    device="Intel Arc B580",
+    trouble="",
+    wheels=[
+        WheelToFetch(**dict(zip(WheelToFetch.__annotations__, each, strict=True)))
+        for each in (
+            ("torch", "2.14.1+xpu", FAR, "", False, 1_100_000_000, 2_900_000_000),
+            ("triton-xpu", "3.8.0", FAR, "", True, 180_000_000, 600_000_000),
+            ("mkl", "2026.1.0", NEAR, "torch", False, 210_000_000, 780_000_000),
+            ("sympy", "1.14.0", NEAR, "torch", False, 6_200_000, 26_000_000),
+        )
+    ],
+    fetch=1_316_200_000,
+    disk=5_586_000_000,
+    free=431_000_000_000,
+    unread=[],
+    why="",
+    steps=["venv", "torch.download", "wheels.install"],
 )
 assert FAILED.failure
 INSTALL_FAILED = replace(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +13,9 @@ import typer
 from xpusetup.cli import complete, options
 
 if TYPE_CHECKING:
+    from xpusetup.commands.offer import InstallOffer
     from xpusetup.commands.result import AnyResult
+    from xpusetup.ui.live import BuildView
 
 
 # emit, dockerfile: the steps of a build as files for elsewhere.
@@ -196,6 +200,8 @@ def install(
     require_hashes: options.Hashes = False,
     bundle: options.Bundle = "",
     events: options.Events = "",
+    dry: Annotated[bool, typer.Option("--dry-run", help="Show what would be fetched and where it goes.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where the device is not here.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Install the published wheels of a profile's release instead of compiling, and verify them."""
@@ -205,8 +211,23 @@ def install(
 
     request = read_request(verify=verify, require_hashes=require_hashes)
     with told.view() as view:
-        how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
+        agree = partial(_agrees_to_install, view=view, told=told, yes=yes)
+        how = BuildOptions(bundle=bundle, events=events, observe=view.observe, agree=agree, dry=dry)
         return make(where.find(may_make=True), request, how)
+
+
+def _agrees_to_install(offer: InstallOffer, view: BuildView, told: options.LongOutput, *, yes: bool) -> bool:
+    """Show what will be done; where the device is not here ask once, if somebody is there to be asked."""
+    from xpusetup.ui.console import literal
+    from xpusetup.ui.offer import show_before
+
+    with view.aside() as console:
+        if console is None:
+            return True
+        show_before(console, literal(offer), verbose=told.verbose)
+        if not offer.trouble or yes or not sys.stdin.isatty():
+            return True
+        return typer.confirm(" Install it all the same?", default=False, err=told.json)
 
 
 @options.command("plan")

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 EXAMPLES: dict[str, tuple[str, str]] = {
     "build": ("xpusetup build --profile torch-2.14", "xpusetup build --profile sim --jobs 4 --until simxpu.build"),
-    "install": ("xpusetup install", "xpusetup install --profile torch-2.14 --into ~/ml --python 3.12"),
+    "install": ("xpusetup install --dry-run", "xpusetup install --profile torch-2.14 --into ~/ml --python 3.12"),
     "plan": ("xpusetup plan --profile torch-2.14 -v", "xpusetup plan --profile sim --explain"),
     "setup": ("xpusetup setup --for build", "xpusetup setup --apply"),
     "run": ("xpusetup run -- python train.py", "xpusetup run --profile sim -- python -c 'import torch'"),

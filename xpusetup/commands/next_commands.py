@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
+    from xpusetup.commands.offer import InstallOffer
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, NewProfile
     from xpusetup.commands.rebuild import RebuildResult
@@ -213,6 +214,11 @@ def _checked(data: CheckedProfile) -> Lines:
     return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
 
 
+def _offer(data: InstallOffer) -> Lines:
+    line = f"xpusetup install --profile {shlex.quote(data.profile)}"
+    return (("install it", line, "all parts are found"),) if data.steps else ()
+
+
 def _remove(data: Removed) -> Lines:
     root = shlex.quote(data.root)
     return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
@@ -239,6 +245,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "SetupResult": _setup,
     "PlanResult": _plan,
     "BuildResult": _build,
+    "InstallOffer": _offer,
     "InstallResult": _build,
     "BuildStatus": _status,
     "BuildList": _builds,

@@ -115,6 +115,7 @@ SCREENS = {
     "BuildResult": "build:show_build",
     "BuildStatus": "build:show_status",
     "ExplainResult": "explain:show_explained",
+    "InstallOffer": "offer:show_offer",
     "InstallResult": "build:show_install",
     "PlanResult": "build:show_plan",
     "CheckList": "doctor:show_checks",
