@@ -55,6 +55,7 @@ RESULTS: dict[str, str] = {
     "run": "CommandRun",
     "self": "Self",
     "setup": "SetupResult",
+    "setup site": "SiteFile",
     "sign": "SignedWheels",
     "skill": "Skill",
     "status": "BuildStatus | BuildList",

@@ -30,6 +30,10 @@ def bare(*, told: options.LongOutput) -> AnyResult:
 @options.command("setup")
 def setup(
     *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="Write the site file of this place, asking what is not given.", metavar="site KEY=VALUE"),
+    ] = None,
     profile: options.Profile = "",
     toolkit: options.Toolkit = "",
     goal: options.Goal = "",
@@ -44,6 +48,10 @@ def setup(
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 
+    if words:
+        from xpusetup.cli.site import make_site
+
+        return make_site(words, out, err=told.json)
     if apply and (facts or out):
         raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
     prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=not no_root, facts=facts))

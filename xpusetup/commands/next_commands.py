@@ -243,6 +243,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "Overview": _overview,
     "Diagnosis": lambda data: _way(data.way),
     "SetupResult": _setup,
+    "SiteFile": lambda data: [("see what it does", line, "the site file is written") for line in data.checks],
     "PlanResult": _plan,
     "BuildResult": _build,
     "InstallOffer": _offer,

@@ -296,6 +296,15 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
     }
 
 
+def check_prelude(question: Question) -> CheckAnswer | None:
+    """Look whether what the site switches its toolkit on with does so."""
+    wanted, seen = question.profile.toolkit, question.facts.toolkits
+    if wanted is None or seen is None or seen.prelude is None or question.goal == "run":
+        return None
+    said = f": {' / '.join(seen.prelude.said)}" if seen.prelude.said else " and printed nothing"
+    return CheckAnswer("fail", f"`{seen.prelude.line}` ended with {seen.prelude.code}{said}")
+
+
 def check_compiler(question: Question) -> CheckAnswer | None:
     """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits

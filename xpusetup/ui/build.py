@@ -16,7 +16,7 @@ from xpusetup.ui.explain import show_cause, show_explain, show_said
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
@@ -117,7 +117,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
             console.print(f"   {_short(data.verify)}")
     for name, place in data.editable.items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
     if data.wheels:
@@ -249,8 +249,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {_short(data.root)}\n")
     for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
-    show_unverified(console, data.unverified)
-    console.print("\n" if data.notes or data.unverified else "", end="")
+    console.print("\n" if data.notes else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows, clear=("state", "what"))
     show_choices(console, data.members)
     show_starts(console, data.starts)
@@ -259,13 +258,21 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
         console.print(f"   {escape(data.fix)}")
     _show_savings(console, data.savings, verbose)
-    for step in data.steps if verbose else ():
+    if verbose:
+        _show_details(console, data)
+
+
+def _show_details(console: Console, data: PlanResult) -> None:
+    """Print what each step does, and where estimates, hashes and settings are from."""
+    for step in data.steps:
         console.print(f"\n [bold]{step.id}[/]")
         for line in step.recipe:
             console.print(f"   {line}", markup=False)
-    if verbose:
-        for name, origin in data.chosen_by.items():
-            console.print(f" {name}: from {origin}", style="dim")
+    if data.estimate.expected:
+        prose(console, "   ", f"the estimate is from: {data.estimate.expected.source}", style="dim")
+    show_unverified(console, data.unverified)
+    for name, origin in data.chosen_by.items():
+        console.print(f" {name}: from {origin}", style="dim")
 
 
 def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) -> None:
@@ -278,19 +285,42 @@ def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) ->
             prose(console, "     ", f"saves: {saving.saves} · gives up: {saving.gives_up}", first="     ")
 
 
+HERE, ELSEWHERE, GUESS = "measured here", "measured elsewhere", "guess"
+
+
 def _estimate(data: PlanResult) -> str:
-    """Say what the build will cost; what was never measured is unknown."""
-    told = data.estimate
+    """Say what the build will cost, and whether that was measured or is a guess; what nobody knows is unknown."""
+    told, cost = data.estimate, data.estimate.expected
     if all(step.state == "done" for step in data.steps):
         return f"nothing to do · {render_size(told.disk)} on disk"
-    names = told.unknown
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    never = f"never run here: {', '.join(names[:NAMED])}{more}"
-    if len(names) == sum(step.state != "done" for step in data.steps):
-        never = "none of it was measured here yet" if len(names) > NAMED else never
-    time = f"time unknown ({never})" if told.seconds is None else render_about(told.seconds)
+    whence = ELSEWHERE if cost and cost.confidence == "confirmed" else GUESS
+    if told.seconds is not None:
+        time = f"{render_about(told.seconds)} ({HERE})"
+    elif cost and cost.seconds:
+        time = f"{_range(cost.seconds, _about)} ({whence})"
+    else:
+        time = f"time unknown ({_never(data)})"
+    disk = f"{render_size(told.disk)} on disk ({HERE})"
+    if told.disk is None:
+        disk = f"{_range(cost.disk, render_size)} on disk ({whence})" if cost else "unknown on disk"
     jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
-    return f"{time} · {render_size(told.disk)} on disk · memory {render_size(told.memory)}{jobs}"
+    return f"{time}\n {disk} · memory {render_size(told.memory)}{jobs}"
+
+
+def _never(data: PlanResult) -> str:
+    names = data.estimate.unknown
+    if len(names) == sum(step.state != "done" for step in data.steps) > NAMED:
+        return "none of it was measured here yet"
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"never run here: {', '.join(names[:NAMED])}{more}"
+
+
+def _about(seconds: float) -> str:
+    return render_about(seconds).removeprefix("about ")
+
+
+def _range(ends: tuple[float, float], render: Callable[[float], str]) -> str:
+    return f"{render(ends[0])} to {render(ends[1])}"
 
 
 # The screen of `status`: what a root holds, and whether that is still so.
@@ -312,7 +342,7 @@ def _show_sources(console: Console, data: BuildStatus) -> None:
         console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
 
 
-def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
     """Print what a root holds."""
     console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {_short(data.root)}\n")
     for wheel in data.wheels:
@@ -320,7 +350,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
         there = "" if wheel.installed else "  not installed"
         console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
     _show_sources(console, data)
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
     for row in data.replaced:

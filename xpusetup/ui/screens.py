@@ -16,6 +16,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import bash_on_one_line, csh_word, fish_word, hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
+from xpusetup.system.environment import short_path
 from xpusetup.ui.console import is_command, literal, make_console, plain
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.prompt import Prompt
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.self import Skill
+    from xpusetup.commands.site import SiteFile
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -87,11 +89,21 @@ LANGUAGES: dict[str, tuple[str, str, Callable[[str], str]]] = {
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
     """Print what was written and how it is used."""
-    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
+    console.print(f" [green]✓[/] {len(data.files)} files")
+    for label, line in (("begin with", data.start), *(("then", each) for each in data.then)):
+        console.print(f"   {label:<12}{escape(line)}", soft_wrap=True)
     for note in data.notes:
         console.print(f"   · {escape(note)}", style="dim")
     for name in data.files if verbose else ():
         console.print(f"     {escape(name)}", style="dim")
+
+
+def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print the file that was written, and what looks at it."""
+    console.print(f"\n [green]✓[/] {escape(short_path(data.file))}\n", soft_wrap=True)
+    for line in data.text.splitlines():
+        console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
+    console.print(f"\n see what it does:  {'  ·  '.join(data.checks)}\n")
 
 
 def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -122,6 +134,7 @@ SCREENS = {
     "Comparison": "doctor:show_comparison",
     "Diagnosis": "doctor:show_doctor",
     "Overview": "doctor:show_way",
+    "SiteFile": "screens:show_site",
     "SetupResult": "doctor:show_setup",
     "Prompt": "screens:show_prompt",
     "Skill": "screens:show_skill",

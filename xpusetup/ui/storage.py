@@ -180,11 +180,11 @@ OWN = "~/.local/share/xpusetup/app"
 """The environment that a person makes for this program alone, where neither uv nor pipx is (README)."""
 
 
-def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:
     """Print what was written, and how to use it."""
     console.print(f"\n [green]✓[/] {escape(short_path(data.file))} · {render_size(data.bytes)}")
     _show_contents(console, data)
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
     python = f"python{'.'.join(data.python.split('.')[:2])}"  # whose wheels it holds
