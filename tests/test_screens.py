@@ -77,6 +77,11 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("status-at-work", replace(screens.HALF, at_work=["wheels.install"]), False),
     ("status-failed-verification", replace(screens.STATUS, damaged={}, verified=False), False),
     ("build-failed", screens.FAILED, False),
+    (
+        "build-failed-compile",
+        replace(screens.FAILED, failure=replace(screens.KILLED_FAILURE, compiler=screens.SYNTAX)),
+        False,
+    ),
     ("build-failed-known", replace(screens.FAILED, failure=screens.KILLED_FAILURE), False),
     ("explain", screens.EXPLAINED, False),
     ("explain-verbose", screens.EXPLAINED, True),

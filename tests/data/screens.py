@@ -116,6 +116,11 @@ FAILED = replace(
         full=[],
     ),
 )
+SYNTAX = [
+    "src/aten/xpu/a/long/name/of/a/folder/that/no/terminal/has/room/for/Kernels.cpp:18:6: error: expected ';'",
+    "   18 | this is not C++;",
+    "      |      ^~",
+]
 CAUSES = [
     Cause(
         id="compile.oom_kill",

@@ -43,7 +43,7 @@ def main() -> None:
         size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
-    say_summary(options.version, render_size(size), "" if wanted.hashes else "unverified origin")
+    say_summary(options.version, render_size(size))
 
 
 def download(pin: Pin, index: str, folder: Path, record: Path) -> None:

@@ -200,6 +200,10 @@ def _wheels(data: BuildResult) -> str:
 def show_failure(console: Console, failure: StepFailure) -> None:
     """Print why a step failed, as far as that is known, and how to go on."""
     go_on = failure.go_on
+    if failure.compiler:  # flush left and in one line: editors and terminals make a link of FILE:LINE:COLUMN
+        console.print()
+    for line in failure.compiler:
+        console.print(escape(line), soft_wrap=True)
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
         show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
