@@ -11,7 +11,6 @@ from data.targets import NEW_KIT, SETVARS_KIT
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.machine import probe_tools as module
-from xpusetup.machine.facts import FailedPrelude
 from xpusetup.machine.probe_tools import (
     ActivationChange,
     capture,
@@ -127,19 +126,16 @@ def test_the_line_of_a_prelude_that_fails(monkeypatch: pytest.MonkeyPatch) -> No
         return ProcessOutput(0, "", ended if argv[1] == "-c" else "")
 
     monkeypatch.setattr(module, "run_process", run)
-    found = find_failed(lines)
-    assert found == FailedPrelude(line=lines[1], code=127, said=["module: command not found"])
+    assert find_failed(lines) == "`module load intel/2026` ended with 127: module: command not found"
     assert "module load intel/2026\necho @xpusetup-line-ended-with:$? >&2" in scripts[-1]
 
 
 def test_old_modules_say_an_error_and_end_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'x'\n@xpusetup-line-ended-with:0\n"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
-    found = find_failed(("module load x",))
-    assert found is not None
-    assert (found.code, found.said) == (0, [said.splitlines()[0]])
+    assert find_failed(("module load x",)) == f"`module load x` ended with 0: {said.splitlines()[0]}"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(2, "", ""))
-    assert find_failed(("if true; then",)) is None  # no line of it stands alone
+    assert find_failed(("if true; then",)) == ""  # no line of it stands alone
 
 
 def test_a_folder_with_a_runtime(tmp_path: Path) -> None:

@@ -551,7 +551,7 @@ BUILDING: list[Case] = [
     ("oneapi.prelude", {}, "", ""),
     (
         "oneapi.prelude",
-        {"toolkits": {"found": [], "prelude": {"line": "module load x", "code": 127, "said": ["module: not found"]}}},
+        {"toolkits": {"found": []}, "notes": {"toolkits.prelude": "`module load x` ended with 127: module: not found"}},
         "fail: `module load x` ended with 127: module: not found",
         "",
     ),

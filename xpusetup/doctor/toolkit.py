@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NOT_TOLD
+from xpusetup.machine.facts import NOT_TOLD, PRELUDE
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
@@ -298,11 +298,10 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
 
 def check_prelude(question: Question) -> CheckAnswer | None:
     """Look whether what the site switches its toolkit on with does so."""
-    wanted, seen = question.profile.toolkit, question.facts.toolkits
-    if wanted is None or seen is None or seen.prelude is None or question.goal == "run":
+    told = question.facts.notes.get(PRELUDE, "")
+    if question.profile.toolkit is None or question.facts.toolkits is None or question.goal == "run":
         return None
-    said = f": {' / '.join(seen.prelude.said)}" if seen.prelude.said else " and printed nothing"
-    return CheckAnswer("fail", f"`{seen.prelude.line}` ended with {seen.prelude.code}{said}")
+    return CheckAnswer("fail", told) if told else None
 
 
 def check_compiler(question: Question) -> CheckAnswer | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import NoReturn
 
-from build_tree import find_setup
+from build_tree import find_setup, read_setup
 from helperlib.env.distributions import canonical, installed
 from helperlib.output import fail, say_summary, write_text
 from make_movable import make_movable
@@ -31,17 +32,19 @@ def main() -> None:
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--component", required=True, help="as --source names it")
     parser.add_argument("--tree", type=Path, required=True)
-    parser.add_argument("--objects", type=Path, required=True, help="where what setuptools compiles stays")
+    parser.add_argument("--objects", type=Path, help="where what setuptools compiles stays")
     parser.add_argument("settings", nargs="*", help="what the build back end is told")
     options = parser.parse_args()
     folder = find_setup(options.tree)
-    keep_for(options.objects, torch_here())
+    command = (sys.executable, *PIP, *options.settings, "--editable", str(folder))
     sys.stdout.flush()
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as place:
-        config = Path(place) / "setup.cfg"
-        config.write_text(f"[build_ext]\nbuild_temp = {str(options.objects).replace('%', '%%')}\n", encoding="utf-8")
-        env = {**os.environ, "DIST_EXTRA_CONFIG": str(config)}
-        command = (sys.executable, *PIP, *options.settings, "--editable", str(folder))
+        env = dict(os.environ)
+        if options.objects:
+            keep_for(options.objects, torch_here())
+            config = Path(place) / "setup.cfg"
+            config.write_text(keep_in(options.objects, read_setup(folder / "setup.py")), encoding="utf-8")
+            env["DIST_EXTRA_CONFIG"] = str(config)
         done = subprocess.run(command, check=False, env=env)
     if done.returncode:
         raise SystemExit(done.returncode)
@@ -56,6 +59,22 @@ def main() -> None:
     if found is None or not found.source:
         fail(f"{options.distribution} is not editable after all", "read the log above")
     say_summary(found.version, "editable")
+
+
+COMMAND = re.compile(r"""^class (\w+)\(|["']build_ext["']\s*:\s*(?:\w+\.)*(\w+)""", re.MULTILINE)
+OF_TORCH = {"build_ext", "BuildExtension", "cls_with_options"}
+"""The last is what BuildExtension.with_options gives."""
+
+
+def keep_in(objects: Path, setup: str) -> str:
+    """Give the settings of setuptools by which a setup compiles in a folder that stays.
+
+    An editable build asks for the options of build_ext twice, the second time by the name of its class (seen with
+    setuptools 80.10): so each class of the setup is named.
+    """
+    names = OF_TORCH | {name for found in COMMAND.findall(setup) for name in found if name}
+    place = str(objects).replace("%", "%%")
+    return "".join(f"[{name}]\nbuild_temp = {place}\n" for name in sorted(names))
 
 
 def torch_here() -> str:

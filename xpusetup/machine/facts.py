@@ -200,28 +200,21 @@ class ToolkitSeen(Table):
     parts: list[str] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailedPrelude(Table):
-    """The line of a site's prelude that failed, the code that it ended with, and the last lines that it printed."""
-
-    line: str
-    code: int
-    said: list[str] = field(default_factory=list)
+PRELUDE = "toolkits.prelude"
+"""The note that tells which line of a site's prelude failed, and what it printed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
 
-    `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows. `prelude`: what the site
-    switches its toolkit on with, where that fails.
+    `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
     """
 
     found: list[ToolkitSeen] = field(default_factory=list)
     searched: list[str] = field(default_factory=list)
     ocloc: str | None = None
     targets: list[str] | None = None
-    prelude: FailedPrelude | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
-from xpusetup.machine.facts import FailedPrelude, Tool, Toolkits, ToolkitSeen
+from xpusetup.machine.facts import PRELUDE, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
 from xpusetup.system.process import TIMEOUT_S, ask, run_process
 
@@ -124,14 +124,14 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
 
 
-def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> FailedPrelude | None:
-    """Run a site's prelude line by line and give the first that fails; None where none does, or they are one command.
+def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> str:
+    """Run a prelude line by line and tell of the first that fails; empty where none does, or they are one command.
 
     Old modules end with 0 whatever happens: a `module load` that prints an error failed too.
     """
     body = "\n".join(f"{line}\necho {MARK}$? >&2" for line in prelude)
     if run_process(("bash", "-n", "-c", body), seconds=seconds).code != 0:  # a line alone is no whole command
-        return None
+        return ""
     kept = {name: value for name, value in os.environ.items() if name in KEPT}
     output = run_process(("bash", "-c", f"set +eu; set --\n{{ {body}\n}} >&2"), seconds=seconds, env=kept)
     parts = output.err.split(MARK)
@@ -139,8 +139,9 @@ def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> FailedPr
         text = said.partition("\n")[2] if said is not parts[0] else said
         code, lines = int(after.split()[0]), [each.strip() for each in text.splitlines() if each.strip()]
         if code or (line.lstrip().startswith("module ") and any("error" in each.lower() for each in lines)):
-            return FailedPrelude(line=line, code=code, said=[SHELL.sub("", each) for each in lines[-SAID:]])
-    return None
+            told = " / ".join(SHELL.sub("", each) for each in lines[-SAID:])
+            return f"`{line}` ended with {code}{f': {told}' if told else ' and printed nothing'}"
+    return ""
 
 
 def _by_hand(toolkit: Toolkit) -> str:
@@ -256,6 +257,6 @@ def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
     prelude = tuple(settings.toolkit.prelude)
     seen = find_through_shell(prelude)
     found = [seen] if seen is not None else []
-    failed = find_failed(prelude) if prelude and not found else None
-    toolkits = replace(facts.toolkits, found=found, searched=[*prelude, "$PATH"], prelude=failed)
-    return replace(facts, toolkits=toolkits)
+    failed = find_failed(prelude) if prelude and not found else ""
+    toolkits = replace(facts.toolkits, found=found, searched=[*prelude, "$PATH"])
+    return replace(facts, toolkits=toolkits, notes={**facts.notes, **({PRELUDE: failed} if failed else {})})
