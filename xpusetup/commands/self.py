@@ -6,10 +6,10 @@ import json
 import shlex
 import sys
 import sysconfig
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from packaging.utils import canonicalize_name
@@ -23,9 +23,6 @@ from xpusetup.system.files import PACKAGE, package_text
 from xpusetup.system.git import ask_git, last_words
 from xpusetup.system.program import NAME
 from xpusetup.system.trust import record_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 UV, PIP = "uv", "pip"
 ORIGIN = "direct_url.json"

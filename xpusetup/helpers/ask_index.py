@@ -14,19 +14,17 @@ import logging
 import re
 import sys
 import zipfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.parser import Parser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from helperlib.env.distributions import canonical, installed
 from helperlib.output import fail
 from make_environment import bundled_pip
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MOST = 6
 """Releases of one name that are read at most, the newest: the one that is wanted is among the last few."""

@@ -15,14 +15,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from helperlib.elf.file import ends_early
 from helperlib.output import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LAUNCHER = "launcher"
 """The folder of a root whose programs call a compiler cache for a compiler (step.sh); each step writes them anew."""
