@@ -21,9 +21,9 @@ def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     helper: Any = importlib.import_module("fetch_wheel")
     asked: list[Path] = []
 
-    def download(pin: Any, _index: str, folder: Path, _record: Path) -> None:
+    def download(_pin: Any, _index: str, folder: Path, _record: Path) -> None:
         asked.append(folder)
-        pack_wheel(folder, *pin.key.split("=="), {"tiny.py": b"1"})
+        pack_wheel(folder, "tiny-wheel", "1.0+cpu", {"tiny.py": b"1"})
 
     def call(root: str, hashes: str = "") -> Path:
         place = tmp_path / root
