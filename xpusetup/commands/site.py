@@ -88,7 +88,7 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
         raise UsageError(f"setup site knows no {name!r}{hint}", fix=f"use: {', '.join(f'{key}=VALUE' for key in KEYS)}")
     scheduler = given.pop("scheduler", "")
     if scheduler and scheduler not in SCHEDULERS:
-        fix = "use scheduler=slurm, and for another one: xpusetup emit shell"
+        fix = "use scheduler=slurm, and for another one: xpusetup emit shell --out DIR"
         raise UsageError(f"jobs are written for Slurm, and not for {scheduler}", fix=fix)
     idle = [name for name in given if KEYS[name].table == "scheduler"] if scheduler == "none" else []
     if idle:
