@@ -48,12 +48,12 @@ def install(
 def _agrees(offer: InstallOffer, view: BuildView, told: options.LongOutput, *, yes: bool) -> bool:
     """Show what will be done; where the device is not here ask once, if somebody is there to be asked."""
     from xpusetup.ui.console import literal
-    from xpusetup.ui.offer import show_before
+    from xpusetup.ui.offer import print_before
 
     with view.aside() as console:
         if console is None:
             return True
-        show_before(console, literal(offer), verbose=told.verbose)
+        print_before(console, literal(offer), verbose=told.verbose)
         if not offer.trouble or yes or not sys.stdin.isatty():
             return True
         return typer.confirm(" Install it all the same?", default=False, err=told.json)

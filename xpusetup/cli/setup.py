@@ -23,24 +23,18 @@ def bare(*, told: options.LongOutput) -> AnyResult:
 
 
 @options.command(
-    "setup",
-    "xpusetup setup",
-    "xpusetup setup --apply",
-    takes=options.ProfileName,
-    common="--apply --for --out",
+    "setup", "xpusetup setup", "xpusetup setup --apply", takes=options.ProfileName, common="--apply --for --out"
 )
 def setup(
     *,
     profile: options.Profile = "",
     toolkit: options.Toolkit = "",
     goal: options.SetupGoal = "",
-    apply: Annotated[bool, typer.Option("--apply", help="Run the commands. Asks first.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    no_root: Annotated[bool, typer.Option("--no-root", help="Show what a user can install without root.")] = False,
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="Write the commands as a script for root.", metavar="FILE")
-    ] = "",
-    facts: Annotated[str, typer.Option("--facts", help="For the machine that doctor --save saw.", metavar="FILE")] = "",
+    apply: Annotated[bool, options.flag("--apply", "Run the commands. Asks first.")] = False,
+    yes: Annotated[bool, options.flag("--yes -y", "Do not ask.")] = False,
+    no_root: Annotated[bool, options.flag("--no-root", "Show what a user can install without root.")] = False,
+    out: Annotated[str, options.value("--out -o", "FILE", "Write the commands as a script for root.")] = "",
+    facts: Annotated[str, options.value("--facts", "FILE", "For the machine that doctor --save saw.")] = "",
     told: options.ResultOutput,
 ) -> AnyResult:
     """Show what this machine lacks, as commands to run. --apply runs them."""
@@ -64,7 +58,7 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     from xpusetup.ui.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
+        raise UsageError("nobody is here to be asked", command=f"{prepared.options} --apply --yes")
     console = make_console(stderr=told.json)
     if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))
@@ -92,6 +86,7 @@ def setup_site(
     told: options.ResultOutput,
 ) -> AnyResult:
     """Write the site file: modules, folders, mirrors, and what a cluster's jobs need."""
+    from xpusetup.base.command import Command
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.site import KEYS, list_questions, write_site
 
@@ -99,7 +94,8 @@ def setup_site(
         return write_site(words, out)
     if not sys.stdin.isatty():
         keys = " ".join(f"{name}=VALUE" for name in KEYS)
-        raise UsageError("nobody is here to be asked", fix=f"give what this place has: xpusetup setup site {keys}")
+        line = Command(f"xpusetup setup site {keys}", open=True)
+        raise UsageError("nobody is here to be asked", fix="give what this place has: ", command=line)
     typer.echo(" What this place has of its own. Enter leaves a thing out.", err=told.json)
     given = []
     for name, question in list_questions():

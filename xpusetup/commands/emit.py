@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request
 from xpusetup.commands.profiles import ensure_locked
@@ -144,9 +145,9 @@ def emit_slurm(order: EmitOrder) -> Form:
     return Form(files=files, start=f"bash {FOLDER}/fetch.sh", then=then, notes=notes)
 
 
-NO_SITE = (
-    "no site file names an account, a partition or modules, so that the jobs ask for none;"
-    " what this place needs: xpusetup setup site"
+NO_SITE = Advice(
+    "no site file names an account, a partition or modules, so that the jobs ask for none; what this place needs: ",
+    Command("xpusetup setup site"),
 )
 
 
@@ -178,7 +179,8 @@ def emit_github(order: EmitOrder) -> Form:
     for cell in made.cells:
         if cell.profile.installer is not None:
             message = f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on"
-            raise UsageError(message, fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR")
+            line = f"xpusetup emit shell --profile {cell.profile.name} --out DIR"
+            raise UsageError(message, fix="as in: ", command=line)
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.base.text import render_size
@@ -100,7 +101,8 @@ def make_offer(workspace: Workspace, prepared: PreparedPlan, network: Mapping[st
     )
     if offer.disk > offer.free and not workspace.layout.adopted:  # there, what is replaced makes room
         what = f"{render_size(offer.disk)} are taken, and {render_size(offer.free)} are free in {_there(venv)}"
-        raise NotReadyError(what, fix="make room there, or: the same command with --root DIR")
+        line = Command("the same command with --root DIR", again=("--root", "DIR"), open=True)
+        raise NotReadyError(what, fix="make room there, or: ", command=line)
     return offer
 
 
@@ -143,12 +145,12 @@ def _nowhere(told: dict[str, Any], python: str, index: str) -> NotReadyError:
     """Say which parts are nowhere, and which index gave no answer."""
     named = [f"{each['pin']} ({each['by']} requires it)" if each["by"] else each["pin"] for each in told["missing"]]
     where = f"where pip looks{f' and at {index}' if index else ''}"
-    lines = [f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"]
+    said = [f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"]
     if told["silent"]:
-        lines.append(f"no answer from {', '.join(told['silent'])}")
-    fix = (
-        "look at the network and the proxy, or name an index or a folder that has them, as one of\n"
-        "export PIP_EXTRA_INDEX_URL=https://HOST/simple\n"
-        "export PIP_FIND_LINKS=DIR"
+        said.append(f"no answer from {', '.join(told['silent'])}")
+    lines = (
+        "look at the network and the proxy, or name an index or a folder that has them, as one of",
+        Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", open=True),
+        Command("export PIP_FIND_LINKS=DIR", open=True),
     )
-    return NotReadyError("\n".join(lines), fix=fix)
+    return NotReadyError("\n".join(said), fix=Advice.lines(lines))

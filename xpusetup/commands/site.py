@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest
 from xpusetup.commands.result import Result
@@ -54,7 +55,7 @@ class SiteFile:
 
     file: str
     text: str
-    checks: list[str]
+    checks: list[Command]
 
 
 def list_questions() -> Iterator[tuple[str, str]]:
@@ -70,12 +71,12 @@ def write_site(words: Sequence[str], out: str) -> Result[SiteFile]:
     """
     file = Path(out) if out else settings_files()[1]
     if file.exists():
-        fix = f"edit it, or write another one: xpusetup setup site {shlex.join(words)} --out FILE"
-        raise UsageError(f"{file} is there", fix=fix)
+        line = Command(f"xpusetup setup site {shlex.join(words)} --out FILE", open=True)
+        raise UsageError(f"{file} is there", fix="edit it, or write another one: ", command=line)
     text = render_site(parse_words(words))
     merge_settings([(str(file), text)])
     files.write_text(file, text)
-    checks = ["xpusetup plan -v", "xpusetup doctor --for build"]
+    checks = [Command("xpusetup plan -v"), Command("xpusetup doctor --for build")]
     return Result("setup site", SiteFile(str(file), text, checks))
 
 
@@ -88,8 +89,9 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
         raise UsageError(f"setup site knows no {name!r}{hint}", fix=f"use: {', '.join(f'{key}=VALUE' for key in KEYS)}")
     scheduler = given.pop("scheduler", "")
     if scheduler and scheduler not in SCHEDULERS:
-        fix = "use scheduler=slurm, and for another one: xpusetup emit shell --out DIR"
-        raise UsageError(f"jobs are written for Slurm, and not for {scheduler}", fix=fix)
+        fix = "use scheduler=slurm, and for another one: "
+        line = Command("xpusetup emit shell --out DIR", open=True)
+        raise UsageError(f"jobs are written for Slurm, and not for {scheduler}", fix=fix, command=line)
     idle = [name for name in given if KEYS[name].table == "scheduler"] if scheduler == "none" else []
     if idle:
         raise UsageError(f"{idle[0]} is for a scheduler, and scheduler=none", fix=f"leave {idle[0]}= out")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Request
@@ -95,8 +96,9 @@ def _find_environment(where: Where, path: Path) -> str:
             raise UsageError(f"--into and {option} exclude each other", fix=fix)
     prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
     if where.may_make and is_own_environment(prefix):
-        fix = f"the same command with --into {Path.home() / 'torch-env'}"
-        raise UsageError(f"{path} is xpusetup's own environment: PyTorch goes into another one", fix=fix)
+        other = str(Path.home() / "torch-env")
+        line = Command(f"the same command with --into {other}", again=("--into", other))
+        raise UsageError(f"{path} is xpusetup's own environment: PyTorch goes into another one", command=line)
     if not (prefix / "bin/python").is_file():
         new = " or a folder that is empty or not there yet" if where.may_make else ""
         fix = f"name a venv, a conda prefix or its bin/python{new}; this makes one: python3 -m venv DIR"
@@ -145,6 +147,10 @@ class Workspace:
         """Stop where a file that steps would follow is not trusted. Raises UntrustedError."""
         patches = ((Path(patch.file), patch.text) for patch in (request.patches if request else ()))
         require_trust((*self.foreign, *(each for path, text in patches for each in foreign_text(path, text))))
+
+    def command(self, verb: str, *words: str) -> Command:
+        """Give a command of this program that means this workspace, with more words behind its options."""
+        return Command(f"xpusetup {verb} {self.options} {shlex.join(words)}".rstrip())
 
     @property
     def asked(self) -> dict[str, object]:

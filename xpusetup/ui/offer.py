@@ -23,11 +23,11 @@ def show_offer(console: Console, data: InstallOffer, *, verbose: bool) -> None:
     if data.declined:
         console.print(" nothing was installed")
         return
-    show_before(console, data, verbose=verbose)
+    print_before(console, data, verbose=verbose)
     console.print("\n nothing was fetched: the same command without --dry-run installs it\n")
 
 
-def show_before(console: Console, data: InstallOffer, *, verbose: bool) -> None:
+def print_before(console: Console, data: InstallOffer, *, verbose: bool) -> None:
     """Print what is fetched from where, how much room it takes, and why it cannot be verified here."""
     console.print(f"\n install [bold]{escape(data.profile)}[/] for {escape(data.device)}, Python {data.python}")
     console.print(f" into {escape(short_path(data.environment))}\n", soft_wrap=True)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.system.environment import short_path
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import DONE, prose
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.setup import SetupResult
-    from xpusetup.commands.site import SiteFile
 
 
 def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -72,12 +70,6 @@ def _show_end(console: Console, data: SetupResult) -> None:
     console.print(f"   next:  {escape(data.follows)}\n")
 
 
-def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the site file that was written, and what looks at it."""
-    console.print(f"\n [green]✓[/] {escape(short_path(data.file))}\n", soft_wrap=True)
-    for line in data.text.splitlines():
-        console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
-    console.print("\n see what it does:")
-    for line in data.checks:
-        console.print(f"   [cyan]{escape(line)}[/]")
-    console.print()
+def brief_setup(data: SetupResult) -> str:
+    """Say in a line what was done."""
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
