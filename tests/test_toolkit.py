@@ -130,6 +130,14 @@ def test_the_line_of_a_prelude_that_fails(monkeypatch: pytest.MonkeyPatch) -> No
     assert "module load intel/2026\necho @xpusetup-line-ended-with:$? >&2" in scripts[-1]
 
 
+def test_of_much_that_is_printed_the_complaint_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lmod's advice on caches came in place of the name that it does not know."""
+    lmod = ["Lmod has detected the following error: These modules are unknown:", '"x"', "Please check", "out-of-date"]
+    said = "\n".join([*lmod, "@xpusetup-line-ended-with:1\n"])
+    monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
+    assert find_failed(("module load x",)) == f"`module load x` ended with 1: {lmod[0]} / {lmod[1]}"
+
+
 def test_old_modules_say_an_error_and_end_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'x'\n@xpusetup-line-ended-with:0\n"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))

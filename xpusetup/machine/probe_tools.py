@@ -102,8 +102,9 @@ def holds_runtime(folder: str) -> bool:
 
 
 MARK = "@xpusetup-line-ended-with:"
-SAID = 4
-"""Lines that are kept of what a failing one printed."""
+SAID = 2
+"""Lines that are kept of what a failing one printed: from the first that complains on, else the last ones."""
+COMPLAINS = re.compile(r"(?i)\b(?:error|unknown|unable|cannot|not found|no such|denied)\b")
 SHELL = re.compile(r"^(?:/\S*)?bash: (?:-c: )?line \d+: ")
 """How bash begins what it says of a line."""
 
@@ -137,7 +138,10 @@ def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> str:
         text = said.partition("\n")[2] if said is not parts[0] else said
         code, lines = int(after.split()[0]), [each.strip() for each in text.splitlines() if each.strip()]
         if code or (line.lstrip().startswith("module ") and any("error" in each.lower() for each in lines)):
-            told = " / ".join(SHELL.sub("", each) for each in lines[-SAID:])
+            first = next(
+                (place for place, each in enumerate(lines) if COMPLAINS.search(each)), max(0, len(lines) - SAID)
+            )
+            told = " / ".join(SHELL.sub("", each) for each in lines[first : first + SAID])
             return f"`{line}` ended with {code}{f': {told}' if told else ' and printed nothing'}"
     return ""
 
