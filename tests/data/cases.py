@@ -548,6 +548,13 @@ DRIVER: list[Case] = [
 ]
 BUILDING: list[Case] = [
     ("dpclang.compiler", {}, "", ""),
+    ("oneapi.prelude", {}, "", ""),
+    (
+        "oneapi.prelude",
+        {"toolkits": {"found": []}, "notes": {"toolkits.prelude": "`module load x` ended with 127: module: not found"}},
+        "fail: `module load x` ended with 127: module: not found",
+        "",
+    ),
     ("oneapi.mkl", {}, "ok: /opt/intel/oneapi/mkl", ""),
     ("oneapi.mkl", kit("compiler"), "warn: no /opt/intel/oneapi/mkl", ""),
     ("oneapi.pti", {}, "ok: /opt/intel/oneapi/pti", ""),

@@ -105,7 +105,9 @@ def _members(wheel: Path) -> dict[str, int]:
 
 
 README = (CHECKOUT / "README.md").read_text()
-LINES = [line.strip().partition("  ")[0] for line in README.splitlines() if re.match(r" {4}(uv|pipx|python3) ", line)]
+WAY = re.compile(r"^ {4}(?:uv|pipx|python3) .*\n(?: {4}(?:mkdir|ln|~/).*\n)*", re.MULTILINE)
+WAYS = [found[0] for found in WAY.finditer(README)]
+LINES = ["\n".join(line.strip().partition("  ")[0] for line in way.splitlines()) for way in WAYS]
 
 
 def test_readme_says_how_to_install() -> None:
@@ -129,7 +131,8 @@ def test_installed_as_readme_says(line: str, tmp_path: Path) -> None:
     env = caller(home)
     env["PATH"] = f"{tools}/bin:{env['PATH']}"
     _bash(line, env, clone)
-    program = home / ("xpu/bin/xpusetup" if tool == "python3" else ".local/bin/xpusetup")
+    program = next(home / each for each in (".local/bin/xpusetup", "xpu/bin/xpusetup") if (home / each).exists())
+    env["PATH"] = f"{program.parent}:{env['PATH']}"
     assert _commit_of(program, env, tmp_path) == _git(upstream, "rev-parse", "--short=12", "HEAD")
     subprocess.run((str(program), "profiles", "check", "sim"), check=True, cwd=tmp_path, capture_output=True, env=env)
     told = json.loads(_bash(f"{program} self --json", env, tmp_path))["result"]

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xpusetup.bundle.offline import AirGap, NetworkAttempt
+    from xpusetup.commands.offer import InstallOffer
+    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.time_left import Forecast
 
 
@@ -112,7 +114,8 @@ WITHHELD = {
 class BuildOptions:
     """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
 
-    `bundle` is the file that stands for the network.
+    `bundle` is the file that stands for the network. `agree` is shown what an installation would do, and says whether
+    it is done; `dry`: it is not, whatever is answered.
     """
 
     jobs: int = 0
@@ -120,6 +123,8 @@ class BuildOptions:
     bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
+    agree: Callable[[InstallOffer], bool] = field(default=lambda _offer: True)
+    dry: bool = False
 
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
@@ -144,6 +149,21 @@ def _enter(
     return enter(where, request, options.bundle, warn, lambda text: options.observe(progress(text)), command)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadyRun:
+    """A run that can begin: its plan is made, and nothing is written yet. `tuned` and `network` are its variables."""
+
+    workspace: Workspace
+    request: Request
+    options: BuildOptions
+    prepared: PreparedPlan
+    gap: AirGap | None
+    launcher: Launcher | None
+    engine: str
+    tuned: dict[str, str]
+    network: dict[str, str]
+
+
 def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
 ) -> Result[BuildResult]:
@@ -151,6 +171,13 @@ def run_purpose(
 
     Raises UntrustedError where files that are not the caller's alone would decide what runs.
     """
+    return run_ready(make_ready(workspace, request, options, purpose, gap))
+
+
+def make_ready(
+    workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
+) -> ReadyRun:
+    """Make ready what `run_purpose` runs. Raises as it does."""
     workspace.trust_files(request)
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
@@ -161,9 +188,26 @@ def run_purpose(
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
-    observe = with_forecast(observe, prepared)
+    return ReadyRun(
+        workspace=workspace,
+        request=request,
+        options=replace(options, observe=observe, events=""),
+        prepared=prepared,
+        gap=gap,
+        launcher=launcher,
+        engine=engine,
+        tuned=tuned,
+        network=network,
+    )
+
+
+def run_ready(ready: ReadyRun) -> Result[BuildResult]:
+    """Run what was made ready."""
+    workspace, request, prepared, gap = ready.workspace, ready.request, ready.prepared, ready.gap
+    purpose, tuned, launcher = prepared.purpose, ready.tuned, ready.launcher
+    observe = with_forecast(ready.options.observe, prepared)
     observe(plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *filter(None, [engine]), *_worth_saying(workspace, prepared)):
+    for text in (*prepared.notes, *filter(None, [ready.engine]), *_worth_saying(workspace, prepared)):
         observe(note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
@@ -173,13 +217,13 @@ def run_purpose(
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
         load = MemoryWatch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
-        run = make_run(prepared, request, lock, {**tuned, **network}, observe)
+        run = make_run(prepared, request, lock, {**tuned, **ready.network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(note(text))
-    result = _make_result(workspace, prepared, outcome, request, options)
+    result = _make_result(workspace, prepared, outcome, request, ready.options)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
 
@@ -316,8 +360,8 @@ def _make_result(
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
-    """Install what was published, going on where the last run stopped.
+def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult] | Result[InstallOffer]:
+    """Install what was published, going on where the last run stopped, once all parts are found and that is agreed to.
 
     Raises UsageError where nothing was, and where a part is asked for that would be compiled.
     """
@@ -329,7 +373,15 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
     if workspace.profile.published is None and workspace.profile.installer is None:
         line = workspace.command("build")
         raise UsageError(f"{workspace.profile.name} names no published wheels", fix="build it instead: ", command=line)
-    result = run_purpose(workspace, request, options, INSTALL, gap)
+    ready = make_ready(workspace, request, options, INSTALL, gap)
+    if options.dry or any(status.state != "done" for status in ready.prepared.statuses()):
+        from xpusetup.commands.offer import make_offer  # noqa: PLC0415 - an installation that is done offers nothing
+
+        options.observe(progress("asking for all parts"))
+        offer = make_offer(workspace, ready.prepared, ready.network, _device(workspace, ready.prepared))
+        if options.dry or not options.agree(offer):
+            return Result("install", replace(offer, declined=not options.dry))
+    result = run_ready(ready)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
     last = next((told[step] for step in reversed(told) if told[step]), {})

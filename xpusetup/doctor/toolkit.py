@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NOT_TOLD, ToolkitSeen
+from xpusetup.machine.facts import NOT_TOLD, PRELUDE, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
@@ -293,6 +293,14 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
         "key": packages.key,
         "page": packages.page or wanted.source,
     }
+
+
+def check_prelude(question: Question) -> CheckAnswer | None:
+    """Look whether what the site switches its toolkit on with does so."""
+    told = question.facts.notes.get(PRELUDE, "")
+    if question.profile.toolkit is None or question.facts.toolkits is None or question.goal == "run":
+        return None
+    return CheckAnswer("fail", told) if told else None
 
 
 def check_compiler(question: Question) -> CheckAnswer | None:

@@ -202,6 +202,10 @@ class ToolkitSeen(Table):
     parts: list[str] | None = None
 
 
+PRELUDE = "toolkits.prelude"
+"""The note that tells which line of a site's prelude failed, and what it printed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
