@@ -30,7 +30,6 @@ GAPS = {
         "minor",
         "create",
         "bundle",
-        "base",
         "own",
         "mend",
         "served",
