@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
     from xpusetup.machine.companions import TorchThere
-    from xpusetup.machine.facts import Facts, Gpu, Node, Section
+    from xpusetup.machine.facts import Facts, Gpu, LinuxKernel, Node, Section
     from xpusetup.machine.gpus import Family, GpuTable
     from xpusetup.machine.known_bad import KnownBad
 
@@ -116,6 +116,11 @@ def unbound(question: Question) -> list[Gpu]:
 def intel_gpus(question: Question) -> list[Gpu]:
     """Give the Intel GPUs, where this is about such."""
     return [gpu for gpu in gpus(question) if gpu.vendor == INTEL] if is_xpu(question) else []
+
+
+def kernel_of(question: Question) -> LinuxKernel | None:
+    """Give the running kernel, where it is the one that drives Intel GPUs."""
+    return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
 def family(question: Question, gpu: Gpu) -> Family | None:
