@@ -21,6 +21,7 @@ from data.well import (
     TREE,
     USERLAND,
 )
+from xpusetup.machine.facts import NO_COMPILER
 
 Case = tuple[str, dict[str, Any], str, str]
 CLOSED = {**NODE, "openable": False}
@@ -628,6 +629,12 @@ BUILDING: list[Case] = [
     ("oneapi.ocloc", {}, "ok: /usr/bin/ocloc", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None}}, "fail: no ocloc on PATH or in the toolkit", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None, "found": [KIT]}}, "", ""),
+    (
+        "oneapi.ocloc",
+        {"notes": {"toolkits.ocloc": NO_COMPILER}},
+        "fail: /usr/bin/ocloc, and its graphics compiler is not here",
+        "",
+    ),
     ("oneapi.ocloc_knows_arch", {}, "ok: all are known", ""),
     ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": ["pvc", "dg2"]}}, "warn: it does not know bmg, arl-h", ""),
     ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": None}}, "", ""),

@@ -322,6 +322,8 @@ NOT_HANDED = "not handed over"
 """The state of a device that a container was not given."""
 VGA_ALONE = "of the display devices those of class VGA were listed"
 """The note of GPUs where a list holds one class of them: a GPU of another class may be there."""
+NO_COMPILER = "ocloc is here, and its graphics compiler (libigc.so.2) is not"
+"""The note of ocloc where it cannot compile."""
 SEEN_ELSEWHERE = "?"
 """The kernel driver of a GPU that something lists, where nothing says which driver it is."""
 
