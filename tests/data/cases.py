@@ -21,7 +21,7 @@ from data.well import (
     TREE,
     USERLAND,
 )
-from xpusetup.machine.facts import NO_COMPILER
+from xpusetup.machine.facts import NO_COMPILER, NOT_THERE
 
 Case = tuple[str, dict[str, Any], str, str]
 CLOSED = {**NODE, "openable": False}
@@ -598,6 +598,12 @@ DRIVER: list[Case] = [
     ),
     ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/opt/conda/etc/OpenCL/vendors"), "", "warn: OCL_ICD_VENDORS=/opt/conda"),
     ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/etc/OpenCL/vendors"), "", "ok: "),
+    (
+        "umd.opencl_icd",
+        {"notes": {"userland.opencl": f"intel64.icd names /opt/x/libintelocl.so{NOT_THERE}"}},
+        "",
+        "warn: intel64.icd names /opt/x/libintelocl.so, which is not there",
+    ),
     (
         "umd.ze_init",
         {

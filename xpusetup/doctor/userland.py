@@ -21,6 +21,7 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.doctor.variables import lets_through, selector_fault
+from xpusetup.machine.facts import NOT_THERE
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
@@ -261,9 +262,20 @@ def check_opencl(question: Question) -> CheckAnswer | None:
         return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
         return CheckAnswer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
+    gone = question.facts.notes.get("userland.opencl", "")
+    if gone.endswith(NOT_THERE) and not listed:
+        return CheckAnswer("warn", gone, REGISTERED_AND_GONE)
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return CheckAnswer("ok", ours[0]) if ours else CheckAnswer("info", f"registered: {others}")
+
+
+REGISTERED_AND_GONE = {
+    "means": "OpenCL's loader skips a driver whose file names a library that is not there, and says nothing. Those that"
+    " Intel's wheels bring name a folder of whoever made them",
+    "mend": "Let the file name the library where it lies, or set OCL_ICD_FILENAMES to its whole path.",
+    "commands": "grep -r . /etc/OpenCL/vendors $OCL_ICD_VENDORS",
+}
 
 
 def _elsewhere(place: str, *, blind: bool) -> CheckAnswer:

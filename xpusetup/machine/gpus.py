@@ -104,9 +104,7 @@ def _describe_unknown(target: str, arch: Arch, table: TargetTable) -> str:
     if plain in table.first:
         return f"{target!r} is {plain} for ocloc, and PyTorch's build compares words: write {plain}"
     if OF_OCLOC_ALONE.fullmatch(target):
-        return (
-            f"{target!r} is no name of a GPU: ocloc takes ids, versions and ranges, PyTorch's build names"
-        )
+        return f"{target!r} is no name of a GPU: ocloc takes ids, versions and ranges, PyTorch's build names"
     return f"no ocloc knows the device target {target!r}{_hint(target, arch, table)}"
 
 
