@@ -363,7 +363,8 @@ class FitBench:
                     continue
             if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
                 kind = self._kind(symbol.name)
-                if kind == "symbol" and any(self.world.has(each, symbol.name, symbol.version) for each in self.siblings):
+                beside = self.siblings if kind == "symbol" else ()
+                if any(self.world.has(each, symbol.name, symbol.version) for each in beside):
                     continue  # a plug-in of the wheel: its host opens the other library for all before
                 missing.setdefault(kind, []).append(symbol.name)
         if any(map(SWITCHED.match, lost)):
