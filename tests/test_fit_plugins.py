@@ -116,6 +116,9 @@ def test_another_major_beside_it_is_named(capsys: pytest.CaptureFixture[str], tm
     (tmp_path / "lib/libsycl.so.9").write_bytes(make_elf(soname="libsycl.so.9"))
     told = fitted(capsys, tmp_path, {"acme/libacme.so": make_elf(needed=("libsycl.so.8",))})
     assert told.reason == "libacme.so needs libsycl.so.8, which is found nowhere; libsycl.so.9 is here"
+    (tmp_path / "lib/libsvml.so").write_bytes(make_elf(soname="libsvml.so"))
+    told = fitted(capsys, tmp_path, {"acme/libacme.so": make_elf(needed=("libsvml.so",))})
+    assert told.reason == "libacme.so needs libsvml.so, which lies in the environment, and no search path leads to it"
 
 
 @pytest.mark.usefixtures("place")
