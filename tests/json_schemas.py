@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from jsonschema import Draft202012Validator
 
 from xpusetup import commands
+from xpusetup.base.command import Command
 from xpusetup.base.document import key_of
 from xpusetup.commands.next_commands import NextCommand
 
@@ -27,19 +28,15 @@ RESULTS: dict[str, str] = {
     "build": "BuildResult",
     "bundle create": "CreatedBundle",
     "bundle verify": "VerifiedBundle",
-    "cache prune": "PrunedCache",
-    "cache size": "CacheSize",
-    "devices check": "DeviceList",
-    "devices list": "DeviceList",
     "devices table": "DeviceTable",
     "doctor": "Diagnosis | Comparison | CheckList | UpstreamReport | Prompt",
     "emit": "Emitted",
     "env": "ShellEnvironment",
     "env --closure": "LibraryClosure",
     "explain": "ExplainResult | Prompt",
-    "fits": "FitResult",
     "install": "InstallResult",
     "list": "BuildList",
+    "list --cache": "CacheSize",
     "plan": "PlanResult",
     "profiles check": "CheckedProfile",
     "profiles list": "ProfileList",
@@ -49,23 +46,26 @@ RESULTS: dict[str, str] = {
     "profiles show": "ShownProfile",
     "profiles trust": "TrustedFiles",
     "adopt": "AdoptedProject",
-    "rebuild": "RebuildResult",
     "remove": "Removed",
+    "remove --cache": "PrunedCache",
     "report": "WrittenReport",
     "run": "CommandRun",
     "self": "Self",
     "setup": "SetupResult",
-    "sign": "SignedWheels",
     "skill": "Skill",
     "status": "BuildStatus | BuildList",
     "status diff": "ProofComparison",
     "status log": "StepLog",
-    "test": "SuiteResult | SuiteList",
     "toolkit": "MadeToolkit",
     "verify": "DeviceVerification | DeviceCheckList",
     "verify --codegen": "GeneratedCode",
     "verify --fallbacks": "FallbackTables",
-    "verify-wheel": "WheelVerification",
+    "verify --devices": "DeviceList",
+    "verify --suite": "SuiteResult | SuiteList",
+    "wheel check": "WheelVerification",
+    "wheel fits": "FitResult",
+    "wheel rebuild": "RebuildResult",
+    "wheel sign": "SignedWheels",
     "xpusetup": "Overview",
 }
 """The types of each command's result."""
@@ -73,7 +73,7 @@ PARTS: dict[str, type] = {}
 """The types that stand in the schema, by name."""
 KINDS: dict[str, type] = {}
 """The types that the schema speaks of, by name: no two have the same."""
-PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+PLAIN = {str: "string", Command: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 ERROR = {
     "type": "object",
     "description": "What happened, the command that mends it, the exit code, and the commands that lead on.",

@@ -8,6 +8,7 @@ import struct
 import zipfile
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -16,12 +17,13 @@ import pytest
 
 from data.profiles import shipped
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands import rebuild
+from xpusetup.commands import wheel_rebuild
 from xpusetup.config.request import read_request, read_words, render_request
 from xpusetup.rebuild.compare import WHY, Conditions, Varied, compare_wheels, count_members, find_causes
 from xpusetup.rebuild.io import OFFSET, ZONE, make_elsewhere, render_zone
 from xpusetup.run import removal
 from xpusetup.run.root import Root
+from xpusetup.run.workspace import Workspace
 from xpusetup.system.files import how_chosen
 
 if TYPE_CHECKING:
@@ -176,14 +178,14 @@ def test_a_link_leads_to_the_place_and_stays(tmp_path: Path) -> None:
     (root / "src").mkdir(parents=True)
     for name, to in {"scratch": tmp_path / "far", "inside": root / "src"}.items():
         (tmp_path / name).symlink_to(to)
-    assert rebuild._find_place(root, str(tmp_path / "scratch/x")) == tmp_path / "far/x"
+    assert wheel_rebuild._find_place(root, str(tmp_path / "scratch/x")) == tmp_path / "far/x"
     with pytest.raises(UsageError, match="is in the root itself"):
-        rebuild._find_place(root, str(tmp_path / "inside/x"))
+        wheel_rebuild._find_place(root, str(tmp_path / "inside/x"))
 
 
 def test_another_place_is_named_by_at(tmp_path: Path) -> None:
     """A root whose parent may not be written: the advice named --root, which is the first build's."""
-    assert how_chosen(rebuild._find_place(Root(tmp_path / "r"), "") / "steps") == "--at DIR"
+    assert how_chosen(wheel_rebuild._find_place(Root(tmp_path / "r"), "") / "steps") == "--at DIR"
 
 
 def test_what_says_that_it_is_a_second_build_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,15 +194,22 @@ def test_what_says_that_it_is_a_second_build_goes_last(tmp_path: Path, monkeypat
         (tmp_path / "again" / name).mkdir(parents=True)
     monkeypatch.setattr(removal, "_remove", _refuse)
     with pytest.raises(NotReadyError):
-        rebuild._clear(tmp_path / "again")
+        wheel_rebuild._clear(tmp_path / "again")
     assert (tmp_path / "again/rebuild.json").exists()
     monkeypatch.undo()
-    rebuild._clear(tmp_path / "again")
+    wheel_rebuild._clear(tmp_path / "again")
     assert not (tmp_path / "again").exists()
 
 
 def _refuse(place: Path) -> None:
     raise NotReadyError(f"cannot remove {place}", fix="")
+
+
+def workspace_of(name: str) -> Any:
+    """Give as much of a workspace as says which commands mean it."""
+    made = SimpleNamespace(options=f"--profile {name}", profile=shipped(name))
+    made.command = partial(Workspace.command, made)  # type: ignore[arg-type]
+    return made
 
 
 @pytest.mark.parametrize("now", [None, "another wheel", "the wheel"])
@@ -209,21 +218,21 @@ def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None
     path, then = tmp_path / "a.whl", hashlib.sha256(b"the wheel").hexdigest()
     if now is not None:
         path.write_text(now)
-    workspace: Any = SimpleNamespace(options="--profile sim")
+    workspace = workspace_of("sim")
     wheels: Any = [SimpleNamespace(path=str(path), sha256=then)]
     if now == "the wheel":
-        rebuild._require_unchanged(workspace, wheels)
+        wheel_rebuild._require_unchanged(workspace, wheels)
         return
     with pytest.raises(NotReadyError, match="was removed or changed while it was built again"):
-        rebuild._require_unchanged(workspace, wheels)
+        wheel_rebuild._require_unchanged(workspace, wheels)
 
 
 def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> None:
     """Hours later its differences had the cause `unknown`."""
     (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "edited": ["simxpu"]}))
-    workspace: Any = SimpleNamespace(options="--profile sim", profile=shipped("sim"))
+    workspace = workspace_of("sim")
     with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
-        rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
+        wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
     undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"
     assert caught.value.fix.splitlines()[1] == f"or undo it, and build it anew: {undo}"
-    rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]
+    wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]

@@ -29,7 +29,7 @@ from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.storage import show_before, show_removed
+from xpusetup.ui.remove import show_before, show_removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -240,7 +240,7 @@ def test_nothing_goes_that_nobody_named(here: Path) -> None:
     make_root(here / "sim")
     with pytest.raises(UsageError) as caught:
         removing.look(Where())
-    assert caught.value.fix.endswith("there is: sim")
+    assert caught.value.fix == f"in {here} there is: sim; name one: xpusetup remove --name NAME"
     assert removing.look(Where(name="sim")).root.path == here / "sim"
     assert removing.look(Where(profile="sim")).root.path == here / "sim"
     with pytest.raises(NotReadyError, match="nothing is built in"):

@@ -20,11 +20,11 @@ from data.saved import machine_file
 from test_advice import commands_in
 from test_machines import doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import read_json_as, to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
-from xpusetup.cli import TABLES as COMMANDS
+from xpusetup.base.verbs import FIRST, MORE
 from xpusetup.cli import app
-from xpusetup.cli.examples import EXAMPLES
 from xpusetup.commands.doctor import list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.recommend import way_of
@@ -32,10 +32,12 @@ from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.machine.facts import Facts
 from xpusetup.ui import list as listing
 from xpusetup.ui import screens as show
-from xpusetup.ui.console import VERBS, Terminal, is_command, wrap
+from xpusetup.ui.console import COMMAND, Terminal, mark_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from in_process import Program
 
 WIDTHS = (40, 60, 80, 100, 160)
 ENDLESS = 3000
@@ -119,7 +121,7 @@ def _is_one(line: str, commands: list[str]) -> bool:
     """Say whether a line that is too wide is so for a word or a command that cannot be broken."""
     bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
     word = " " not in bare.removesuffix(" ·")
-    return word or any(command.strip() in bare for command in commands) or is_command(bare)
+    return word or any(command.strip() in bare for command in commands) or COMMAND.match(bare) is not None
 
 
 @pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))
@@ -163,16 +165,20 @@ def test_lists() -> None:
 
 
 ERRORS: list[XpuError] = [
-    UsageError("there is no profile 'sin'; did you mean sim?", fix="xpusetup profiles list"),
+    UsageError("there is no profile 'sin'; did you mean sim?", command="xpusetup profiles list"),
     NotReadyError(
         "this machine is not ready to build torch-2.5\noneapi.compiler: no icpx below /opt/intel/oneapi. " * 2,
-        fix="# oneapi.compiler\nwget -qO- https://apt.example.org/K.PUB | sudo gpg --dearmor --yes -o /usr/k.gpg\n"
-        "# If it is installed elsewhere, name the place: ONEAPI_ROOT=DIR, or [toolkit] root in the site file. "
-        "Other distributions: https://example.org/a/very/long/address/of/a/page/that/nobody/can/break.html",
+        fix=Advice(
+            "# oneapi.compiler\n",
+            Command("wget -qO- https://apt.example.org/K.PUB | sudo gpg --dearmor --yes -o /usr/k.gpg; ls -l [a-z]*"),
+            "\n# If it is installed elsewhere, name the place: ONEAPI_ROOT=DIR, or [toolkit] root in the site file. "
+            "Other distributions: https://example.org/a/very/long/address/of/a/page/that/nobody/can/break.html",
+        ),
     ),
     NotReadyError(
         "sim lacks what the PyTorch tests need: expecttest, pytest",
-        fix="install it; no torch is replaced: xpusetup test --profile sim --root /scratch/me/builds pytorch --install",
+        fix="install it; no torch is replaced: ",
+        command="xpusetup verify --profile sim --root /b --suite pytorch --install",
     ),
 ]
 
@@ -186,8 +192,16 @@ def test_errors(error: XpuError, monkeypatch: pytest.MonkeyPatch) -> None:
     hold(show_it)
 
 
-def test_every_command_of_the_program_is_known() -> None:
-    assert set(VERBS.split()) == set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+def test_a_command_has_its_colour_in_a_fix() -> None:
+    """By its type: a sentence that looks like one has none."""
+    fix = Advice("look at ls [a]: ", Command("xpusetup build [b]"))
+    assert mark_commands(fix) == "look at ls \\[a]: [cyan]xpusetup build \\[b][/]"
+    assert mark_commands(str(fix)) == "look at ls \\[a]: xpusetup build \\[b]"
+    console = Terminal(
+        width=14, color_system="standard", force_terminal=True, file=StringIO(), highlight=False, _environ={}
+    )
+    prose(console, "  ", fix)
+    assert console.file.getvalue() == "  look at ls\n  [a]:\n  \x1b[36mxpusetup build [b]\x1b[0m\n"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -206,6 +220,20 @@ def test_wrapped(text: str, width: int, lines: list[str]) -> None:
     assert wrap(text, width) == lines
 
 
+def test_commands_of_any_program_stand_whole_in_what_failed() -> None:
+    """The screen knew some programs; a command of another one was broken into lines that fail when they are pasted."""
+    commands = [
+        "cmake -DCMAKE_PREFIX_PATH=/opt/somewhere/else -S . -B build",
+        "pip download --no-binary :all: torch==9.9",
+    ]
+    commands += ["LDFLAGS=-ltinfo some-tool --first-of-its-options one --second two"]
+    cause = replace(screens.EXPLAINED.causes[0], commands=list(map(Command, commands)))
+    data = replace(screens.EXPLAINED, causes=[cause])
+    for width in (40, 60, 80):
+        lines = [line.strip() for line in written(lambda c: show.show_data(c, data, verbose=False), width).splitlines()]
+        assert set(commands) <= set(lines)
+
+
 def test_a_long_command_is_one_line() -> None:
     data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
     text = written(lambda console: show.show_data(console, data, verbose=False), 60)
@@ -219,14 +247,14 @@ def test_help(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     for name, command, _ in list_commands():
         context = typer.Context(command, info_name=f"xpusetup {name}")
         text = command.get_help(context) + capsys.readouterr().out
-        assert max(map(len, text.splitlines())) <= max(width, *map(len, EXAMPLES[name])) + 2
+        assert max(map(len, text.splitlines())) <= max(width, *map(len, command.examples)) + 2
         assert re.search(r"<(?:str|bool|int)", text) is None
         lines = [" ".join(line.strip(" │").split()) for line in text.splitlines()]
         for param in command.params:
-            shown = param.opts if param.param_type_name == "option" else ()
+            shown = param.opts if param.param_type_name == "option" and not param.hidden else ()
             for word in (*shown, *filter(None, [param.metavar])):
                 assert any(re.search(rf"{re.escape(word)}(?![\w-])", line) for line in lines), (name, word)
-        assert [example for example in EXAMPLES[name] if example not in lines] == []
+        assert [example for example in command.examples if example not in lines] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -237,7 +265,18 @@ def test_the_first_help(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = program.get_help(typer.Context(program, info_name="xpusetup"))
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
-    assert [entry.panel for entry in COMMANDS["xpusetup"].values() if f"{entry.panel}:" not in words] == []
     for name, command, _ in list_commands():
         said = " ".join((command.help or "").partition("\n\n")[0].split())
-        assert " " in name or f" {name} {said} " in f"{words} "
+        assert (f" {name} {said} " in f"{words} ") == (name in FIRST)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_help_with_all_commands(width: int, monkeypatch: pytest.MonkeyPatch, program: Program) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = program("--help --all").out
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert [heading for heading in MORE if f"{heading}:" not in words] == []
+    for name, command, _ in list_commands():
+        said = " ".join((command.help or "").partition("\n\n")[0].split())
+        assert f" {name} {said} " in f"{words} "

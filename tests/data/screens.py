@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from data.targets import plan_for
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.model import BuildSummary, RootWheel
 from xpusetup.bisect.io import Commit
@@ -24,19 +25,19 @@ from xpusetup.commands.build_result import (
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CachedRepository, CachedStore, CacheSize, KeptFolder, PrunedCache, RootSize
 from xpusetup.commands.emit import Emitted
-from xpusetup.commands.environment import ShellEnvironment
+from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
-from xpusetup.commands.fits import FitResult
 from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
-from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
 from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
-from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.commands.wheel_check import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.commands.wheel_fits import FitResult
+from xpusetup.commands.wheel_rebuild import RebuildResult, RebuiltWheel
 from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
@@ -123,7 +124,7 @@ CAUSES = [
         text="icpx: error: unable to execute command: Killed",
         cause="the kernel killed the compiler: out of memory",
         fix="Fewer jobs, or more memory or swap, or a shorter list of architectures.",
-        commands=["xpusetup build --profile torch-2.5 --jobs 2"],
+        commands=[Command("xpusetup build --profile torch-2.5 --jobs 2")],
         source="https://github.com/pytorch/pytorch/issues/49078",
         confidence="high",
         likely=False,
@@ -882,6 +883,6 @@ REBUILD_FAILED = replace(
     failure=replace(
         FAILED.failure,
         log=f"{AGAIN}/logs/torch.build.log",
-        go_on=replace(FAILED.failure.go_on, command="xpusetup rebuild --profile torch-2.5"),
+        go_on=replace(FAILED.failure.go_on, command="xpusetup wheel rebuild --profile torch-2.5"),
     ),
 )

@@ -35,7 +35,7 @@ BY_NAME = (
     "docs/wheels.md",
 )
 """Pages whose lines take a minute each: `make e2e-long` runs them."""
-QUESTIONS = ("doctor", "verify-wheel", "fits", "devices", "status", "explain", "setup", "env")
+QUESTIONS = ("doctor", "wheel", "verify", "devices", "status", "explain", "setup", "env")
 MEANS = {
     "RESULT...": "here.json",
     "FOLDER-OF-ROOTS": "{root}/..",

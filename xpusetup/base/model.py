@@ -6,7 +6,10 @@ import hashlib
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from xpusetup.base.command import Command
 
 # What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them.
 
@@ -280,9 +283,9 @@ class Fix:
     """How to mend something: what to do in words, and commands by distribution family ("any" serves all)."""
 
     say: str = ""
-    commands: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    commands: tuple[tuple[str, tuple[Command, ...]], ...] = ()
 
-    def commands_for(self, families: tuple[str, ...]) -> tuple[str, ...]:
+    def commands_for(self, families: tuple[str, ...]) -> tuple[Command, ...]:
         """Give the commands of the first family that is known, most particular first."""
         by_family = dict(self.commands)
         return next((by_family[name] for name in (*families, "any") if name in by_family), ())
@@ -332,9 +335,7 @@ class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `edges`: how many commands ninja had to run, `passes` how many each time where it ran several times, `marks` when
-    each hundredth of them was done, in seconds since the step began; `cached`: how many compiles a compiler cache had,
-    and how many not.
+    `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
     """
 
     step: str
@@ -346,8 +347,6 @@ class JournalLine:
     load: tuple[int, int, int] | None = None
     lane: str = ""
     edges: int = 0
-    marks: tuple[float, ...] = ()
-    passes: tuple[int, ...] = ()
     cached: tuple[int, int] | None = None
 
 

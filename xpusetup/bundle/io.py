@@ -10,15 +10,20 @@ import stat
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
     HEAD,
+    Bundle,
+    BundleMember,
+    BundleRepository,
     has_files,
     is_safe,
     parse_bundle,
@@ -26,13 +31,6 @@ from xpusetup.bundle.contents import (
 )
 from xpusetup.system.files import cannot_write, hash_file, make_folder
 from xpusetup.system.git import Submodule, list_submodules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import IO
-
-    from xpusetup.bundle.contents import Bundle, BundleMember, BundleRepository
-
 
 # Git repositories for bundles: the commits that a fetched tree is made of, a pack for each, repositories of them.
 
@@ -141,7 +139,7 @@ def _run(place: Path, arguments: tuple[str, ...], text: str) -> subprocess.Compl
         sent = text.encode(errors="surrogateescape")
         return subprocess.run(words, input=sent, capture_output=True, check=False, env={**kept, **PLAIN})
     except FileNotFoundError as error:
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
+        raise NotReadyError("there is no git on PATH", command="xpusetup doctor --only git.present") from error
 
 
 def _last(words: bytes) -> str:
@@ -155,7 +153,7 @@ def _last(words: bytes) -> str:
 
 BLOCK = 1 << 20
 LARGEST_HEAD = 64 << 20
-AGAIN = "copy it again, or create it again: xpusetup bundle create FILE"
+AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle create FILE", open=True))
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT
+from xpusetup.base.model import ROOT, Plan, Request, Step
 from xpusetup.bundle import without_network
-from xpusetup.bundle.contents import make_offline
+from xpusetup.bundle.contents import Bundle, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
@@ -29,11 +30,8 @@ from xpusetup.system.trust import foreign_file, require_trust
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from xpusetup.base.model import Plan, Request, Step
-    from xpusetup.bundle.contents import Bundle
     from xpusetup.run.root import Root
     from xpusetup.run.runner import RunOutcome
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # What a step's log tells of attempts to reach out where the network is taken away.
@@ -54,7 +52,7 @@ FETCHES = "FetchContent_Declare|ExternalProject_Add|DOWNLOAD|urlopen|urlretrieve
 """How the sources of a build ask for what they lack: what CMake, Python and shells call it."""
 LOOK = ("grep", "-rnIwE", "--exclude-dir=.git")
 NEAR = 6
-"""So many lines before a refusal an address may stand."""
+"""Maximum number of lines between an address and the refusal that it belongs to."""
 
 
 @dataclass(frozen=True)
@@ -173,10 +171,11 @@ HOLDS = {"build": "what a build fetches", "install": "published wheels with what
 
 def _refuse_other(bundle: Bundle, request: Request, file: str, command: str) -> None:
     if bundle.purpose != command:
-        other = shlex.join(("xpusetup", bundle.purpose, "--bundle", file))
+        other = Command(shlex.join(("xpusetup", bundle.purpose, "--bundle", file)))
         source = "wheels" if command == "install" else "source"
-        fix = f"{other}; or, where there is a network: xpusetup bundle create FILE --from {source}"
-        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix)
+        fix = Advice(other, "; or, where there is a network: ")
+        elsewhere = f"xpusetup bundle create FILE --from {source}"
+        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix, command=elsewhere)
     if (here := read_machine()) != bundle.machine:
         raise UsageError(
             f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
@@ -200,8 +199,8 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
     kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
     if where.toolkit not in ("", kit):
-        fix = f"leave --toolkit out, or: xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
-        raise UsageError(f"the bundle was made for --toolkit {kit}", fix=fix)
+        other = f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
+        raise UsageError(f"the bundle was made for --toolkit {kit}", fix="leave --toolkit out, or: ", command=other)
     workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
         given = (
@@ -209,8 +208,9 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
         )
         raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
     if workspace.base != bundle.base:
-        fix = f"leave --profile out, or create a bundle for it: xpusetup bundle create FILE --profile {name}"
-        raise UsageError(f"the bundle was made for another {bundle.base.name} than {name} is here", fix=fix)
+        message = f"the bundle was made for another {bundle.base.name} than {name} is here"
+        other = f"xpusetup bundle create FILE --profile {name}"
+        raise UsageError(message, fix="leave --profile out, or create a bundle for it: ", command=other)
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"
         raise UsageError(f"the bundle was made with {given}", fix="leave --rev out")

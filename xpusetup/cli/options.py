@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
 from xpusetup.cli import complete
-from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import finish, place_words
+from xpusetup.cli.named import BUILD, PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,115 +34,190 @@ Words = list[str] | None
 """What an option holds that may be given several times."""
 
 
-def _offered(option: str, told: str, metavar: str, offer: Callable[..., list[str]]) -> Any:
-    """Give an option for which the shell offers words."""
-    return typer.Option(option, help=told, metavar=metavar, autocompletion=offer)
+def value(options: str, metavar: str, told: str, default: str = "", *, offer: Any = None, **more: Any) -> Any:
+    """Give an option that takes a value; `default`: what the help says of its default, `offer` completes it."""
+    return typer.Option(
+        *options.split(), help=told, metavar=metavar, show_default=default or True, autocompletion=offer, **more
+    )
 
 
-def _choice(option: str, told: str, *words: str) -> Any:
+def flag(options: str, told: str, **more: Any) -> Any:
+    """Give an option that takes no value."""
+    return typer.Option(*options.split(), help=told, **more)
+
+
+def _choice(option: str, told: str, *words: str, default: str = "") -> Any:
     """Give an option that takes one of some words."""
-    return _offered(option, told, "|".join(words), complete.one_of(*words))
+    return value(option, "|".join(words), told, default, offer=complete.one_of(*words))
 
 
-OF_PROFILE = typer.Option(
-    "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-)
-OF_STACK = typer.Option(
-    "--stack",
-    help="A stack (torch, and what stands on it): its name or file.",
-    metavar="NAME|FILE",
-    autocompletion=complete.stacks,
+NEWEST = "the newest that fits this machine"
+PROFILE_WORDS = "The profile: its name or file. 2.14 is short for torch-2.14."
+ProfileName = Annotated[
+    str, typer.Argument(help=PROFILE_WORDS, metavar="PROFILE", autocompletion=complete.profiles, show_default=NEWEST)
+]
+ProfileNames = Annotated[
+    Words,
+    typer.Argument(
+        help=f"{PROFILE_WORDS} Several make a matrix.",
+        metavar="PROFILE",
+        autocompletion=complete.profiles,
+        show_default=NEWEST,
+    ),
+]
+
+
+def _build(default: str) -> Any:
+    """Give the argument that names a build; `default`: which is meant without it."""
+    return Annotated[
+        str,
+        typer.Argument(
+            help="The build: its name, as list shows it.",
+            metavar="BUILD",
+            autocompletion=complete.builds,
+            show_default=default or False,
+        ),
+    ]
+
+
+Build = _build("the one that was finished or verified last")
+AnyBuild = _build("the only one; several are listed")
+NamedBuild = _build("")
+OF_PROFILE = value("--profile -p", "NAME|FILE", "The profile: its name or file.", offer=complete.profiles)
+OF_STACK = value(
+    "--stack", "NAME|FILE", "A stack (torch and packages that need it): its name or file.", offer=complete.stacks
 )
 Profile = Annotated[str, OF_PROFILE]
 Profiles = Annotated[Words, OF_PROFILE]
 Stack = Annotated[str, OF_STACK]
 Stacks = Annotated[Words, OF_STACK]
-Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
-Name = Annotated[
-    str, typer.Option("--name", help="Another name for the folder of this build.", autocompletion=complete.names)
+Root = Annotated[str, value("--root", "DIR", "The folder of the build itself.", allow_from_autoenv=False)]
+Name = Annotated[str, value("--name", "NAME", "The build's name.", offer=complete.names)]
+NewName = Annotated[str, value("--name", "NAME", "A name for the build.", "the profile's", offer=complete.names)]
+BuildDir = Annotated[str, value("--build-dir", "DIR", "Keep and compile sources in this folder (scratch).")]
+Prefix = Annotated[str, value("--prefix", "DIR", "Put the environment into this folder.")]
+Into = Annotated[str, value("--into", "ENV", "Use this environment (venv, conda) instead of the build's own.")]
+IntoNew = Annotated[
+    str,
+    value(
+        "--into",
+        "ENV",
+        "Install into this venv or conda environment; a new folder becomes a venv.",
+        "an environment of the build's own",
+    ),
 ]
-BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
-Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
-Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
-IntoNew = Annotated[str, typer.Option("--into", help="A venv or conda prefix, or a new folder for one.", metavar="ENV")]
-Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
+Python = Annotated[str, value("--python", "VERSION|PATH", "The interpreter: its version or path.")]
 Rev = Annotated[
-    Words, _offered("--rev", "Another revision: tag, branch, commit, pr/N.", "COMPONENT=REF", complete.assigned)
+    Words,
+    value(
+        "--rev",
+        "COMPONENT=REF",
+        "Another revision of a component: tag, branch, commit or pr/N.",
+        "those of the profile",
+        offer=complete.assigned,
+    ),
 ]
 Take = Annotated[
     Words,
-    _offered(
+    value(
         "--take",
-        "A part from source, as the published wheel, or left out.",
         "COMPONENT=source|wheel|skip",
-        complete.takes,
+        "Build a component from source, take its published wheel, or leave it out.",
+        offer=complete.takes,
     ),
 ]
-Toolkit = Annotated[str, _offered("--toolkit", "Another tool chain of the profile.", "NAME", complete.toolkits)]
-Pythons = Annotated[Words, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
-Archs = Annotated[Words, _offered("--arch", "Device targets to compile for.", "LIST", complete.targets)]
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
-Bundle = Annotated[
-    str, typer.Option("--bundle", help="Take all that is fetched from this bundle; no network.", metavar="FILE")
+Toolkit = Annotated[
+    str,
+    value(
+        "--toolkit", "NAME", "Compile with this toolkit of the profile.", "the profile's usual", offer=complete.toolkits
+    ),
 ]
-Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
-Only = Annotated[Words, _offered("--only", "This component alone.", "COMPONENT", complete.components)]
-Until = Annotated[str, _offered("--until", "Stop after this step.", "STEP", complete.steps)]
-Arch = Annotated[str, _offered("--arch", "Device targets to compile for.", "auto|LIST", complete.targets)]
-Set = Annotated[Words, _offered("--set", "A build variable.", "COMPONENT.KEY=VALUE", complete.variables)]
+Pythons = Annotated[Words, value("--python", "VERSION", "The version of the interpreter.")]
+Archs = Annotated[
+    Words, value("--arch", "LIST", "GPUs to compile for, such as bmg,pvc.", "the profile's", offer=complete.targets)
+]
+Out = Annotated[str, value("--out -o", "FILE", "The file to write; - is stdout.")]
+Bundle = Annotated[str, value("--bundle", "FILE", "Take all downloads from this bundle; use no network.")]
+SetupGoal = Annotated[
+    str, _choice("--for", "What the machine is for.", "build", "run", default="what the shortest way needs")
+]
+Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run", default="both")]
+Json = Annotated[bool, flag("--json", "Print one JSON document on stdout.")]
+Quiet = Annotated[bool, flag("--quiet", "Print no progress; one line if all went well.")]
+Verbose = Annotated[bool, flag("--verbose -v", "Print more.")]
+Only = Annotated[Words, value("--only", "COMPONENT", "Build this component alone.", "all", offer=complete.components)]
+Until = Annotated[
+    str, value("--until", "STEP", "Stop after this step; plan lists them.", "the last step", offer=complete.steps)
+]
+Arch = Annotated[
+    str,
+    value("--arch", "auto|LIST", "GPUs to compile for, such as bmg,pvc; auto chooses them.", offer=complete.targets),
+]
+Set = Annotated[Words, value("--set", "COMPONENT.KEY=VALUE", "Set a variable of the build.", offer=complete.variables)]
 Source = Annotated[
     Words,
-    _offered(
+    value(
         "--source",
-        "A checkout of your own; it is never reset.",
         "COMPONENT=DIR[:editable]|pinned",
-        complete.assigned,
+        "Build your own checkout, which is never reset; :editable installs it in place, pinned ends it.",
+        offer=complete.assigned,
     ),
 ]
-Patch = Annotated[Words, _offered("--patch", "A patch for a fetched source.", "COMPONENT=FILE", complete.assigned)]
-Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
+Patch = Annotated[
+    Words, value("--patch", "COMPONENT=FILE", "Apply a patch to a downloaded source.", offer=complete.assigned)
+]
+Target = Annotated[str, value("--target", "TARGET", "Build this ninja target alone, and no wheel.")]
 Launcher = Annotated[
     str,
     _choice(
         "--launcher",
-        "The compiler cache; auto: ccache or sccache, where one is installed.",
+        "The compiler cache; auto: ccache or sccache, if one is installed.",
         "auto",
         "ccache",
         "sccache",
         "none",
     ),
 ]
-Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
-Verify = Annotated[
-    str, _choice("--verify", "Verify at the end; auto: where there is a device.", "auto", "require", "off")
+Events = Annotated[str, value("--events", "FILE", "Write each event as a line of JSON.")]
+Verify = Annotated[str, _choice("--verify", "Verify at the end; auto: if there is a device.", "auto", "require", "off")]
+Hashes = Annotated[bool, flag("--require-hashes", "Refuse downloads without a published hash.")]
+Device = Annotated[
+    Words, value("--device", "NAME|FILE", "The device: its name or device file.", "the one that is here")
 ]
-Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
-Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME|FILE")]
-Shell = Annotated[str, _choice("--shell", "Whose language; csh is tcsh's too.", "sh", "fish", "csh")]
+Shell = Annotated[
+    str, _choice("--shell", "The shell's language; csh serves tcsh too.", "sh", "fish", "csh", default="of your shell")
+]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
-OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
-SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]
-ListChecks = Annotated[bool, typer.Option("--list", help="List the checks.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.", metavar="N")]
-Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
-Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
-OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[str, _offered("--os", "The image's system.", "SYSTEM", complete.systems)]
+OnlyChecks = Annotated[Words, value("--only", "ID", "Run this check or area alone.")]
+SkipChecks = Annotated[Words, value("--skip", "ID", "Leave this check or area out.")]
+ListChecks = Annotated[bool, flag("--list", "List the checks, and run none.")]
+Jobs = Annotated[int | None, value("--jobs -j", "N", "Compile so many files at a time.", "by cores and memory", min=1)]
+Patience = Annotated[
+    float | None, value("--patience", "S", "Seconds that a check may take.", "300; --devices: 60", min=1)
+]
+Junit = Annotated[str, value("--junit", "FILE", "Write the results as JUnit XML too.")]
+OutFolder = Annotated[str, value("--out -o", "DIR", "The folder to write.")]
+ImageOs = Annotated[str, value("--os", "SYSTEM", "The system of the image.", "ubuntu-24.04", offer=complete.systems)]
 ImageTarget = Annotated[
-    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel")
+    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel", default="runtime")
 ]
-From = Annotated[str, _choice("--from", "Compiled, or as published.", "source", "wheels")]
+From = Annotated[
+    str, _choice("--from", "Compile it, or install what was published.", "source", "wheels", default="source")
+]
 ImageDialect = Annotated[
-    str, _choice("--dialect", "portable: for engines without BuildKit, as old buildah.", "buildkit", "portable")
+    str,
+    _choice(
+        "--dialect",
+        "portable serves builders without BuildKit, such as old buildah.",
+        "buildkit",
+        "portable",
+        default="buildkit",
+    ),
 ]
-ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
-ImageDriver = Annotated[str, _choice("--driver", "Intel's line of driver packages.", "client", "data-center")]
-ImagePin = Annotated[
-    Words, typer.Option("--pin", help="A package of the system in just this version.", metavar="PACKAGE=VERSION")
-]
+ImageBase = Annotated[str, value("--base", "IMAGE", "Another base image of that system.")]
+ImageDriver = Annotated[str, _choice("--driver", "Which of Intel's driver packages.", "client", "data-center")]
+ImagePin = Annotated[Words, value("--pin", "PACKAGE=VERSION", "Install a system package in this version.")]
+AskOthers = Annotated[bool, flag("--prompt", "Print it as text for an assistant, a colleague or an issue.")]
 
 
 # Groups of options that commands take whole.
@@ -154,11 +230,13 @@ def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
     return tuple((field.name, hints[field.name], field.default) for field in fields(group))
 
 
-def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """Let a command that takes groups of options have each option of theirs as its own; one with a name is finished."""
+def _spread(
+    work: Callable[..., AnyResult], more: tuple[tuple[str, Any, Any], ...]
+) -> tuple[dict[str, tuple[Any, list[str]]], list[tuple[str, Any, Any]]]:
+    """Give the groups that a command takes, and its parameters with each option of theirs as its own."""
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for each, parameter in signature(command, locals={"AnyResult": Any}, eval_str=True).parameters.items():
+    for each, parameter in signature(work, locals={"AnyResult": Any}, eval_str=True).parameters.items():
         kind = parameter.annotation  # get_type_hints of Python 3.10 hides what has None as its default
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]
@@ -166,25 +244,60 @@ def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
             parameters += own
         else:
             parameters.append((each, kind, parameter.default))
-
-    @wraps(command)
-    def call(**words: Any) -> Any:
-        taken = {each: kind(**{option: words.pop(option) for option in own}) for each, (kind, own) in groups.items()}
-        if name:
-            taken["told"].finish(name, lambda: command(**taken, **words))
-        return command(**taken, **words)
-
-    del call.__wrapped__  # Typer would read the signature of what is wrapped
-    call.__annotations__ = {option: kind for option, kind, _ in parameters}
-    call.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(option, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for option, kind, own in parameters]
-    )
-    return call
+    return groups, [*parameters, *more]
 
 
-def command(name: str) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
-    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program."""
-    return partial(spread, name=name)
+def command(
+    name: str, *examples: str, takes: Any = None, common: str = "", follows: bool = False
+) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
+    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program.
+
+    `takes`: the argument that names a profile or a build. `common`: the options that come first in its help.
+    `follows`: the words of another program come behind it.
+    """
+
+    def make(work: Callable[..., AnyResult]) -> Callable[..., Any]:
+        groups, parameters = _spread(work, (("named", takes, None),) if takes else ())
+        told_by, options = groups["told"]
+
+        @wraps(work)
+        def call(**words: Any) -> NoReturn:
+            told: ResultOutput = told_by(**{option: words.pop(option) for option in options})
+
+            def run() -> AnyResult:
+                placed = place_words(words)
+                taken = {
+                    each: kind(**{option: placed.pop(option) for option in own})
+                    for each, (kind, own) in groups.items()
+                    if each != "told"
+                }
+                return work(**taken, **placed, told=told)
+
+            told.finish(name, run)
+
+        del call.__wrapped__  # Typer would read the signature of what is wrapped
+        call.__annotations__ = {option: kind for option, kind, _ in parameters}
+        call.__signature__ = Signature(  # type: ignore[attr-defined]
+            [Parameter(each, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for each, kind, own in parameters]
+        )
+        call.declared = Declared(name, examples, frozenset(common.split()), follows, _named_by(takes))  # type: ignore[attr-defined]
+        return call
+
+    return make
+
+
+class Declared(NamedTuple):
+    """What a command says of itself beside its options."""
+
+    name: str
+    examples: tuple[str, ...]
+    common: frozenset[str]
+    follows: bool
+    takes: str
+
+
+def _named_by(takes: Any) -> str:
+    return BUILD if takes in (Build, AnyBuild, NamedBuild) else PROFILE if takes else ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -256,7 +369,7 @@ class BuiltWhere(LockWhere):
     into: Into = ""
 
 
-ActiveInto = Annotated[str, typer.Option("--into", help="The environment; default: the active one.", metavar="ENV")]
+ActiveInto = Annotated[str, value("--into", "ENV", "The environment.", "the active one")]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -287,6 +400,7 @@ class BundleWhere(SourceWhere):
 class EnvironmentWhere(RootWhere):
     """Where an environment goes, and what stands on its torch."""
 
+    name: NewName = ""
     stack: Stack = ""
     prefix: Prefix = ""
     python: Python = ""

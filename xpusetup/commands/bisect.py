@@ -10,11 +10,11 @@ from packaging.version import Version
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import Event, FoundRef, Request
+from xpusetup.base.model import Event, FoundRef, Request, Step
 from xpusetup.bisect import search
 from xpusetup.bisect.io import Ancestry, Commit, NightlyEnvironment, Notebook, check_out, open_ancestry
 from xpusetup.commands.build import BuildOptions, note, run_purpose
-from xpusetup.commands.environment import run_environment
+from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.profile import SourceComponent, Vendored, find_needed
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from xpusetup.base.model import Step
     from xpusetup.commands.explain import StepFailure
 
 
@@ -302,7 +301,8 @@ class Bisection(CommitSearch):
 def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Bisection]:
     """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
     if not hunt.command:
-        raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
+        example = "xpusetup bisect --good REF --bad REF -- python test.py"
+        raise UsageError("bisect needs a command", fix="as in: ", command=example)
     base = open_workspace(where)
     sources = {part.name: part for part in base.profile.components if part.kind == "source"}
     part = sources.get(hunt.component)

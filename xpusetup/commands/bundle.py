@@ -9,12 +9,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
-from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
+from xpusetup.bundle.contents import (
+    PROGRAM,
+    TOOLKIT,
+    WHEELS,
+    Bundle,
+    BundleRepository,
+    missing_wheels,
+    render_bundle,
+    resolve_address,
+)
 from xpusetup.bundle.io import (
     check_place,
     find_broken,
@@ -48,7 +58,6 @@ from xpusetup.system.program import describe_program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from xpusetup.bundle.contents import Bundle, BundleRepository
     from xpusetup.config.profile import SourceComponent
     from xpusetup.machine.platforms import ToolkitInstaller
 
@@ -243,7 +252,8 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         )
     )
     if outcome.failed:
-        command = f"xpusetup bundle create FILE {workspace.options} {shlex.join(asking_words(workspace))}".rstrip()
+        words = workspace.command("bundle create FILE", *asking_words(workspace))
+        command = Command(words, open=True)
         go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands.environment import ChosenPython, choose_python
+from xpusetup.commands.env import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import Device, known_devices
@@ -27,11 +29,6 @@ from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify import outcomes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
 
 # status --diff: this build's verification beside another one, or several results as one table.
 
@@ -78,8 +75,8 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
 def _read_proof(name: str) -> outcomes.VerificationRecord:
     text = files.read_input(from_home(name))
     if text is None:
-        fix = "save a result: xpusetup verify --json > FILE"
-        raise UsageError(f"there is no file {name} that can be read", fix=fix)
+        line = "xpusetup verify --json > FILE"
+        raise UsageError(f"there is no file {name} that can be read", fix="save a result: ", command=line)
     return outcomes.parse_proof(text, name)
 
 
@@ -88,7 +85,8 @@ def _here(where: Where) -> outcomes.VerificationRecord:
     root = find_built(workspace).root
     proof = outcomes.make_proof(read_manifest(root))
     if proof is None:
-        fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
+        other = "\nor compare saved results: xpusetup status --diff A.json --diff B.json"
+        fix = Advice(Command("xpusetup verify"), other)
         raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
     return proof
 
@@ -144,8 +142,8 @@ def _read_proofs(path: Path) -> Iterator[outcomes.VerificationRecord]:
     found = [proof for each in several or [path] if (proof := _in_root(each))]
     if not found:
         built = several or [path] if (path / LOCKED).exists() else several
-        fix = "".join(f"xpusetup verify --root {shlex.quote(str(each))}\nor " for each in built[:1])
-        fix += f"name saved results: {outcomes.SAVED}"
+        lines = [Command(f"xpusetup verify --root {shlex.quote(str(each))}") for each in built[:1]]
+        fix = Advice(*lines, "\nor " if lines else "", f"name saved results: {outcomes.SAVED}")
         raise UsageError(f"nothing in {path} was ever verified", fix=fix)
     yield from found
 
@@ -205,21 +203,22 @@ def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[DeviceList
     chosen = choose_python(where)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
-    return Result("devices list", describe(look, devices, _seen(devices), chosen.by))
+    return Result("verify --devices", describe(look, devices, _seen(devices), chosen.by))
 
 
 def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[DeviceList]:
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = choose_python(where)
     if not chosen.python:
-        raise NotReadyError("no Python environment is active here", fix="name one: xpusetup devices check --into DIR")
+        line = "xpusetup verify --devices --into DIR"
+        raise NotReadyError("no Python environment is active here", fix="name one: ", command=line)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)
     if look.torch is None:
-        fix = "name another: xpusetup devices check --into DIR\nor install one: xpusetup install"
-        raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix)
+        fix = "name another: xpusetup verify --devices --into DIR\nor install one: "
+        raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix, command="xpusetup install")
     found = describe(look, devices, _seen(devices), chosen.by)
-    return Result("devices check", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
+    return Result("verify --devices", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
 
 def _known(chosen: ChosenPython, given: tuple[str, ...]) -> tuple[Device, ...]:
@@ -244,7 +243,7 @@ def describe(
         environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
         if look
         else None,
-        follows="xpusetup devices check",
+        follows=Command("xpusetup verify --devices"),
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,

@@ -15,7 +15,7 @@ from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
 from xpusetup.plan.install import purpose_of_build
-from xpusetup.run.compiler_caches import find_closed
+from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
 from xpusetup.run.time_left import Estimate, make_estimate
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.config.profile import Profile
-    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.keys import Status
 
 
@@ -201,7 +200,7 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
         missing=list(seen.missing),
-        fix=f"xpusetup doctor {workspace.options} --for build",
+        fix=workspace.command("doctor", "--for", "build"),
         estimate=_estimate(workspace, seen),
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),

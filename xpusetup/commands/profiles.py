@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from packaging.version import Version
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, reader_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
@@ -24,7 +26,17 @@ from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
 from xpusetup.config.load import parse_profile, read_patches
-from xpusetup.config.lock import SHOWN, CommitFiles, Lock, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.lock import (
+    SHOWN,
+    CommitFiles,
+    Lock,
+    PinChange,
+    check_names,
+    files_to_read,
+    make_lock,
+    names_cloned,
+    pins_in,
+)
 from xpusetup.config.new_profile import (
     VERSION_FILES,
     ExtensionSource,
@@ -49,12 +61,6 @@ from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from xpusetup.config.lock import PinChange
-
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
 
@@ -220,7 +226,9 @@ def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
 
 def _look_at(path: Path) -> TrustedFile:
     if not path.is_file():
-        raise UsageError(f"there is no file {path}", fix="name a file, as in: xpusetup profiles trust ./profile.toml")
+        raise UsageError(
+            f"there is no file {path}", fix="name a file, as in: ", command="xpusetup profiles trust ./profile.toml"
+        )
     foreign = foreign_file(path)
     if foreign:
         return TrustedFile(**vars(foreign[0]))
@@ -413,17 +421,17 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
 
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, *, named: str, out: str) -> LockedProfile:
     given = [word for name, ref in revs.items() for word in ("--rev", f"{name}={ref}")]
-    follows = f"xpusetup build {workspace.options}"
+    follows = workspace.command("build")
     if out:
         again = command_on_one_line(("xpusetup", "profiles", "lock", "--profile", named, *given, "--out", out))
         files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again}"))
-        follows = command_on_one_line(("xpusetup", "build", "--profile", out))
+        follows = Command(command_on_one_line(("xpusetup", "build", "--profile", out)))
     elif workspace.revs:
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
     else:
-        follows = f"{follows} {shlex.join(given)}"
+        follows = follows.like(f"{follows} {shlex.join(given)}")
     return LockedProfile(
         profile=workspace.base.name,
         root=str(workspace.root),

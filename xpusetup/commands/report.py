@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -19,10 +20,6 @@ from xpusetup.run.step_process import read_samples
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import open_page, short_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 TEMPLATE = "data/report.html.j2"
 LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")
@@ -43,7 +40,7 @@ def report(where: Where, *, out: str, show: bool) -> Result[WrittenReport]:
     root = Root(workspace.root)
     found = hide_all(read_report(root))
     if found is None:
-        raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
+        raise NotReadyError(f"nothing ran in {root.path} yet", command=workspace.command("build"))
     path = Path(out) if out else files.note_place(root / "report.html", "--out FILE")
     if path.is_dir():
         raise UsageError(f"{path} is a folder", fix=f"name a file: -o {path / 'report.html'}")

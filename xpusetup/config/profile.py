@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import (
@@ -35,10 +37,6 @@ from xpusetup.base.values import (
 )
 from xpusetup.config.member import Loosened, Membership
 from xpusetup.config.toolkit import ToolkitWanted, check_toolkits, spread_toolkits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 COMMIT_IN_VERSION = re.compile(r"[^+]+\+git[0-9a-f]{7,40}")
 
@@ -444,6 +442,12 @@ class Profile(Strict):
     def compiles(self) -> bool:
         """Whether anything of it is built from source; otherwise it is installed."""
         return any(part.kind == "source" for part in self.components)
+
+    @property
+    def git_hosts(self) -> tuple[str, ...]:
+        """The hosts that its sources are fetched from."""
+        hosts = (urlsplit(part.repo).hostname for part in self.components if part.kind == "source")
+        return tuple(dict.fromkeys(filter(None, hosts)))
 
     @property
     def pythons(self) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def check_firmware(question: Question) -> CheckAnswer | None:
             return CheckAnswer("fail", f"no /lib/firmware/{lacking[0]}*")
     if kernel.messages is None and not lists_gpu(question.facts):
         return None  # the kernel keeps them for root, and a node alone does not tell
-    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "none is missed")
+    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "nothing is missing")
 
 
 def _came_up(said: list[str], missed: str) -> bool:
@@ -100,7 +100,7 @@ def check_wedged(question: Question) -> CheckAnswer | None:
     if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
         return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
-        return CheckAnswer("ok", "none is given up")
+        return CheckAnswer("ok", "none")
     first = next((line for line in lines if "wedged" not in line), lines[0])
     return CheckAnswer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
 

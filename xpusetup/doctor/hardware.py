@@ -37,18 +37,17 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.doctor.userland import check_stock
-from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
-from xpusetup.machine.gpus import ONLY_XE
+from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, Gpu, LinuxKernel
+from xpusetup.machine.gpus import ONLY_XE, Family
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, LinuxKernel
-    from xpusetup.machine.gpus import Family
 
 
 SMALL = 256 << 20
+SLOWLY = " If the board cannot, let i915 have this Alchemist card: it is slow, and works."
 FORCED = re.compile(r"\b(?:i915|xe)\.force_probe=\S+")
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
@@ -60,7 +59,7 @@ GENERIC = (
 NOT_BUILT = "i915 is not the one of DKMS"
 INSTALL_DKMS = (
     "Intel's i915 of DKMS is not installed, as far as was told: set up Intel's repository for this release"
-    " (xpusetup setup), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
+    " (<xpusetup setup>), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
 )
 BUILD_AGAIN = (
     "Install the headers of the running kernel and build the module again: sudo dkms autoinstall -k $(uname -r); "
@@ -141,16 +140,15 @@ def check_small_bar(question: Question) -> CheckAnswer | None:
     """Look at the window to the memory of each card; xe refuses a small one, i915 is slow with it."""
     cards = [gpu for gpu in intel_gpus(question) if is_discrete(question, gpu) and gpu.bar is not None]
     small = [gpu for gpu in cards if (gpu.bar or 0) <= SMALL]
-    if not cards:
-        return None
     if not small:
-        return CheckAnswer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
-    refused = REFUSES_MEMORY in question.facts.refused
+        seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards)
+        return CheckAnswer("ok", seen) if cards else None
     ladder = question.facts.userland.level_zero if question.facts.userland else None
     starts = lists_all(question) and ladder is not None and not ladder.init
-    blind = any(gpu.driver == "xe" for gpu in small) and not starts
-    level: Level = "fail" if refused or blind else "warn"
-    return CheckAnswer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+    blind = REFUSES_MEMORY in question.facts.refused or (any(gpu.driver == "xe" for gpu in small) and not starts)
+    seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small)
+    words = {"instead": SLOWLY if any(gpu in small for gpu in of_family(question, "dg2")) else ""}
+    return CheckAnswer("fail" if blind else "warn", seen, words)
 
 
 def check_several_battlemage(question: Question) -> CheckAnswer | None:

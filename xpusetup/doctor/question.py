@@ -7,24 +7,21 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated
 
-from xpusetup.base.model import Fix
+from xpusetup.base.command import Advice, Command
+from xpusetup.base.model import Fix, Goal, Level
 from xpusetup.base.values import Confidence, Limits, Strict
 from xpusetup.config.load import parse_data
-from xpusetup.machine.companions import torch_there
-from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import MAKERS, find_device
+from xpusetup.machine.companions import TorchThere, torch_there
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu, LinuxKernel, Node, Section
+from xpusetup.machine.gpus import MAKERS, Family, GpuTable, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
 from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from xpusetup.base.model import Goal, Level
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
-    from xpusetup.machine.companions import TorchThere
-    from xpusetup.machine.facts import Facts, Gpu, LinuxKernel, Node, Section
-    from xpusetup.machine.gpus import Family, GpuTable
     from xpusetup.machine.known_bad import KnownBad
 
 
@@ -51,8 +48,9 @@ class CheckText(Strict):
 
     def fix(self, words: dict[str, str]) -> Fix:
         """Give the fix with the words of this machine and profile filled in."""
-        filled = {family: tuple(_fill(line, words) for line in lines) for family, lines in self.commands.items()}
-        return Fix(say=_fill(self.say, words), commands=tuple(sorted(filled.items())))
+        rows = sorted(self.commands.items())
+        filled = tuple((family, tuple(Command(_fill(line, words)) for line in lines)) for family, lines in rows)
+        return Fix(say=Advice.read(_fill(self.say, words)), commands=filled)
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

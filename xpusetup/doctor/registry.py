@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from xpusetup.base.model import Finding, Fix
+from xpusetup.base.command import Advice, Command
+from xpusetup.base.model import Finding, Fix, Goal
 from xpusetup.doctor import (
     access,
     ages,
@@ -21,16 +23,9 @@ from xpusetup.doctor import (
     variables,
 )
 from xpusetup.doctor.known import judge_untold
-from xpusetup.doctor.question import Check, CheckAnswer, Question, kept_torch, lists_all
+from xpusetup.doctor.question import Check, CheckAnswer, CheckText, Question, kept_torch, lists_all
 from xpusetup.machine.facts import Section
 from xpusetup.machine.installs import keep_torch_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.base.model import Goal
-    from xpusetup.doctor.question import CheckText
-
 
 BUILD: tuple[Goal, ...] = ("build",)
 RUN: tuple[Goal, ...] = ("run",)
@@ -130,6 +125,7 @@ CHECKS: tuple[Check, ...] = (
     Check("res.memory_jobs", resources.check_memory, ("resources",), BUILD),
     Check("res.cgroup", resources.check_cgroup, ("resources",), BUILD),
     Check("net.git_reach", resources.check_reach, ("network",), BUILD),
+    Check("net.wheels_reach", resources.check_downloads, ("network", "hardware", "torch"), RUN),
     Check("net.proxy", resources.check_proxy, ("network",), BUILD),
     Check("net.credentials", resources.check_credentials, ("network",), BUILD),
     Check("net.redirects", resources.check_redirects, ("network",), BUILD),
@@ -225,9 +221,9 @@ def _reason(text: CheckText, answer: CheckAnswer) -> str:
 def _fix(text: CheckText, answer: CheckAnswer) -> Fix:
     """Give what mends it, in the words of the line that told of it where it has some."""
     fix = text.fix(answer.words)
-    own = answer.words.get("mend", "") if answer.words.get("means") else ""
+    own = Advice.read(answer.words.get("mend", "")) if answer.words.get("means") else ""
     if "commands" in answer.words:
-        lines = tuple(answer.words["commands"].splitlines())
+        lines = tuple(map(Command, answer.words["commands"].splitlines()))
         return Fix(say=own, commands=(("any", lines),) if lines else ())
     return replace(fix, say=own) if own and "<mend>" not in text.say else fix
 

@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD
+from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
@@ -19,7 +19,6 @@ from xpusetup.machine.works import torch_works
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import ToolkitSeen
 
 
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
@@ -42,7 +41,7 @@ def check_with_wheel(question: Question) -> CheckAnswer | None:
     if not brought:
         return None
     if not first:
-        return CheckAnswer("ok", f"{brought[0]}, and no toolkit on the library path")
+        return CheckAnswer("ok", f"none; {brought[0]} is the environment's own")
     broken = torch.report is not None and (torch.report.error or torch.report.available is False)
     return CheckAnswer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
 
@@ -62,7 +61,7 @@ def check_versions(question: Question) -> CheckAnswer | None:
         found = sorted(set(COMPILER.findall(variable(question, name))))
         if len(found) > 1:
             return CheckAnswer("warn", f"{name} holds {' and '.join(found)}")
-    return CheckAnswer("ok", "not more than one")
+    return CheckAnswer("ok", "at most one")
 
 
 def check_foreign_libraries(question: Question) -> CheckAnswer | None:
@@ -447,7 +446,7 @@ def check_ocloc_targets(question: Question) -> CheckAnswer | None:
     return (
         CheckAnswer("warn", f"it does not know {', '.join(strange)}", words)
         if strange
-        else CheckAnswer("ok", "all are known")
+        else CheckAnswer("ok", "all that are built for")
     )
 
 

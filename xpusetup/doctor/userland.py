@@ -22,7 +22,7 @@ from xpusetup.doctor.question import (
 )
 from xpusetup.doctor.variables import lets_through, selector_fault
 from xpusetup.machine.facts import NOT_THERE
-from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LEVEL_ZERO, LOADERS, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def check_driver(question: Question) -> CheckAnswer | None:
     userland = _userland(question)
     if userland is None:
         return None
-    if {*userland.broken} & {"libze-intel-gpu1", "intel-level-zero-gpu"}:
+    if {*userland.broken} & {*LEVEL_ZERO["apt"]}:
         return None  # half of it is there: umd.mixed_driver_packages
     lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
     if lacking and not lists_gpu(question.facts):
@@ -143,7 +143,7 @@ def check_mixed(question: Question) -> CheckAnswer | None:
     gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
     words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
     if not both and not halves:
-        return CheckAnswer("ok", "one of each")
+        return CheckAnswer("ok", "none")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
     broken |= bool(halves) and (fails(question.facts) or bool(question.facts.refused))  # listed, and nothing runs

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT
-from xpusetup.emit.image import PREFIX
+from xpusetup.base.model import ROOT, Step
+from xpusetup.emit.image import PREFIX, DecidedImage
 from xpusetup.emit.image_files import (
     CACHES,
     OF_BASE,
@@ -22,13 +22,6 @@ from xpusetup.emit.template import render_template
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
 from xpusetup.plan.requirements import ABOUT, FOLDER
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from xpusetup.base.model import Step
-    from xpusetup.emit.image import DecidedImage
-
-
 # The Apptainer form: the same scripts in one definition of two stages, of which the second is what is kept.
 
 
@@ -41,8 +34,9 @@ def render_apptainer(image: DecidedImage) -> dict[str, str]:
     Raises UsageError for an image to compile in: a definition keeps its last stage alone.
     """
     if image.order.target == "devel":
-        fix = "leave --target out; what builds in any container: xpusetup emit shell --out DIR"
-        raise UsageError("an Apptainer image holds what runs, and nothing to compile with", fix=fix)
+        message = "an Apptainer image holds what runs, and nothing to compile with"
+        fix = "leave --target out; what builds in any container: "
+        raise UsageError(message, fix=fix, command="xpusetup emit shell --out DIR")
     parts = {"build": True, "driver": image.sides.driver, "toolkit": image.sides.toolkit}
     text = render_template(
         "image/xpusetup.def",

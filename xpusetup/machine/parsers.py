@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import configparser
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
 from xpusetup.machine.facts import Accelerator
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
 
 # Package databases and the dynamic linker's cache.
 
@@ -226,6 +223,16 @@ def parse_redirects(text: str) -> dict[str, str]:
     return found
 
 
+def parse_routes(old: str | None, new: str | None) -> bool | None:
+    """Say whether /proc/net/route and ipv6_route have a route that leaves the machine; link-local ones do not."""
+    if old is None and new is None:
+        return None
+    rows = [line.split() for line in (old or "").splitlines()[1:]]
+    later = [line.split() for line in (new or "").splitlines()]
+    rows += [row[-1:] for row in later if row and not row[0].startswith(("fe8", "ff"))]
+    return any(row and row[0] != "lo" for row in rows)
+
+
 def parse_entry_points(text: str, group: str) -> dict[str, str]:
     """Read an entry_points.txt: {name: object} of one group."""
     found, section = {}, ""
@@ -250,7 +257,7 @@ ABOUT = re.compile(
 PREFETCHABLE, MEMORY_64 = 0x2000, 0x100000
 SECRET = re.compile(r"(?i)(token|password|passwd|secret|key)=\S+")
 KEPT = 200
-"""As many lines of the kernel's messages are kept, the newest ones."""
+"""Maximum number of kernel messages that are kept, the newest."""
 
 
 def parse_resource(text: str) -> int | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Plan, Step
+from xpusetup.base.model import ROOT, Goal, Layout, Plan, Request, Step, Target
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import (
     built_pins,
@@ -27,7 +28,6 @@ from xpusetup.plan.verify import make_verify
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from xpusetup.base.model import Goal, Layout, Request, Target
     from xpusetup.config.profile import Profile, PublishedWheels, WheelComponent
 
     Wheels = Mapping[str, tuple[str, str]]
@@ -47,7 +47,8 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
     if profile.published is None:
         raise UsageError(
             f"{profile.name} names no published wheels",
-            fix="compile it: the same command with --from source",
+            fix="compile it: ",
+            command=Command("the same command with --from source", again=("--from", "source")),
         )
     target = replace(target, toolkit=None)  # published wheels bring their own runtime
     steps = tuple(_steps(Context(profile, request, target, layout), profile.published))

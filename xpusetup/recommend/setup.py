@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.base.model import Fix, Step
+from xpusetup.base.command import Advice, Command
+from xpusetup.base.model import Finding, Fix, Goal, Need, Step
 from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
-from xpusetup.recommend.answer import Note, Setup, Task
+from xpusetup.recommend.answer import After, Note, Setup, Task
 from xpusetup.recommend.machine import (
+    Card,
+    MachineTables,
     choose_cards,
     driver_state,
     find_cards,
@@ -23,13 +26,10 @@ from xpusetup.recommend.machine import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.base.model import Finding, Goal, Need
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
-    from xpusetup.recommend.answer import After
-    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Package managers: which one a distribution has, and how it installs without a question.
@@ -192,14 +192,23 @@ def make_setup(facts: Facts, profile: Profile, known: MachineTables, *, goal: Go
     place = _place(facts, profile, known, goal, ours=ours)
     manager = place.manager
     found: list[Task | Note] = []
-    if root and ours:
+    if ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]
-    if root:
-        found += [*toolchain_tasks(facts, manager, goal), *_maker(place)]
+    found += [*toolchain_tasks(facts, manager, goal), *_maker(place)]
+    if not root:
+        found = [_left_to_root(each) for each in found]
     if goal == "build":
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def _left_to_root(each: Task | Note) -> Note:
+    """Give what only root can do as a note for whoever has no such right."""
+    if isinstance(each, Note):
+        return each
+    say = Advice("Only root can do this: ", Command("xpusetup setup"))
+    return Note(id=each.step.id, title=each.step.title, say=say, source="")
 
 
 def _place(facts: Facts, profile: Profile, known: MachineTables, goal: Goal, *, ours: bool) -> SetupGoal:
@@ -232,7 +241,7 @@ def _maker(place: SetupGoal) -> Iterator[Note]:
             title=f"driver and packages of release {installer.release}, which need root and are never run from here",
             say="Nothing is done where they are of this release already: doctor says so.",
             source=installer.source,
-            commands=tuple(installer.before),
+            commands=tuple(map(Command, installer.before)),
         )
 
 
@@ -431,7 +440,7 @@ def _fix_kernel(fix: Fix, place: SetupGoal) -> Fix:
     kernel = None if in_container(place.facts) else next(_kernel(place), None)
     if isinstance(kernel, Task):
         return _with_commands(fix, *kernel.step.run, restart=True)
-    return fix if kernel is None else replace(fix, say=f"{kernel.say} {fix.say}", commands=())
+    return fix if kernel is None else replace(fix, say=Advice(kernel.say, " ", fix.say), commands=())
 
 
 def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -443,7 +452,7 @@ def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) 
 def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fix:
     lists = (UPDATE,) if run[0][:2] == INSTALL["apt"][:2] else ()  # a new machine and a container have none
     lines = [shlex.join(("sudo", *argv)) for argv in (*lists, *run)] + ([RESTART] if restart else [])
-    return replace(fix, commands=(("any", tuple(lines)),))
+    return replace(fix, commands=(("any", tuple(map(Command, lines))),))
 
 
 def _unpackaged(finding: Finding, place: SetupGoal) -> Fix:

@@ -8,10 +8,20 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.command import Command
 from xpusetup.machine.gpus import LEGACY
-from xpusetup.machine.works import torch_works
-from xpusetup.recommend.answer import Refusal, Way, WayStep
-from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
+from xpusetup.machine.works import cut_off, has_mirrors, torch_works
+from xpusetup.recommend.answer import After, Note, Refusal, Task, Way, WayStep
+from xpusetup.recommend.machine import (
+    Card,
+    MachineTables,
+    choose_cards,
+    driver_state,
+    find_cards,
+    other_gpus,
+    sees_devices,
+    unknown_gpus,
+)
 from xpusetup.recommend.setup import make_setup, with_lists
 
 if TYPE_CHECKING:
@@ -21,8 +31,6 @@ if TYPE_CHECKING:
     from xpusetup.machine.environments import InstalledTorch
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import Needs
-    from xpusetup.recommend.answer import After, Note, Task
-    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Which releases fit a machine, and why others do not.
@@ -126,9 +134,12 @@ MENDS = {
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
     "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
     "setup.access": ("perm.render_group",),
-    "setup.toolchain": ("py.venv",),
+    "setup.toolchain": ("cc.gcc", "git.present", "py.headers", "py.venv"),
+    "setup.oneapi": ("oneapi.compiler",),
 }
 """The checks that find fault until a task is done."""
+KEPT = "nothing to install"
+"""How the step begins where a PyTorch that serves is here."""
 WRONG = ("torch.is_xpu_build", "hw.release_has_code")
 WINDOWS = ("wsl.dxg", "umd.ze_init")
 
@@ -158,7 +169,8 @@ def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
     names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
     then: After = next((task.then for task in tasks if task.then), "")
     mends = tuple(name for task in tasks for name in MENDS.get(task.step.id, ()))
-    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then, mends=mends)
+    command = Command(f"xpusetup setup{options} --apply")
+    return WayStep(title=", ".join(names), commands=(command,), then=then, mends=mends)
 
 
 def _by_hand(note: Note) -> WayStep:
@@ -168,9 +180,9 @@ def _by_hand(note: Note) -> WayStep:
     return WayStep(title=f"{note.title}: {note.say}", mends=mends)
 
 
-def _commands(task: Task) -> tuple[str, ...]:
+def _commands(task: Task) -> tuple[Command, ...]:
     sudo = ("sudo",) if "root" in task.step.needs else ()
-    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
+    return tuple(Command(shlex.join((*sudo, *argv))) for argv in task.step.run)
 
 
 def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[WayStep]:
@@ -179,32 +191,36 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     if refusal is not None and refusal.why.startswith("it takes Python"):
         takes = SpecifierSet(profile.python)
         newest = next(minor for minor in range(14, 9, -1) if takes.contains(f"3.{minor}.5"))  # for 3.15 wheels lack
-        yield WayStep(
-            title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
-        )
+        command = Command(f"uv python install 3.{newest}")
+        yield WayStep(title=f"another Python: {refusal.why}", commands=(command,), mends=("py.version",))
 
 
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
-    command = shlex.join((torch.python, "-c", statement))
-    title = f"nothing to install: {what} is in {torch.prefix}"
+    command = Command(shlex.join((torch.python, "-c", statement)))
+    title = f"{KEPT}: {what} is in {torch.prefix}"
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 
-def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
-    """Give the command that brings PyTorch."""
+def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> Iterator[WayStep]:
+    """Give the command that brings PyTorch; where nothing can be fetched, by a file from a machine that can."""
+    verb, title = "build", f"{profile.name} from source{f' with {profile.toolkit.title}' if profile.toolkit else ''}"
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
-        title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
-    toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
-    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
+        verb, title = "install", f"the published wheels, {version}; no build needed"
+    if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
+        file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
+        create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
+        elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
+        yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
+        options = f" --bundle {file}"
+    yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
 
 
-SIMULATED = "xpusetup build --profile sim"
+SIMULATED = Command("xpusetup build --profile sim")
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
@@ -284,9 +300,11 @@ def _with_gpu(
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
-        step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)
-        if kept
-        else last_step(profile, options, wheel=wheel),
+        *(
+            [step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)]
+            if kept
+            else last_steps(profile, options, facts, wheel=wheel)
+        ),
     )
     return Way(
         route="wheel" if wheel else "build",
@@ -371,7 +389,7 @@ def _elsewhere(facts: Facts, cards: Sequence[Card], known: MachineTables) -> Way
         found = known.platforms.elsewhere_for(card.product.family.id)
         if found is not None:
             kept = facts.torch if facts.torch and found.plugin in facts.torch.distributions else None
-            step = WayStep(title=found.title, commands=tuple(found.commands))
+            step = WayStep(title=found.title, commands=tuple(map(Command, found.commands)))
             if kept is not None:
                 step = step_to_prove(kept, f"{found.plugin} {kept.distributions[found.plugin]}", found.prove)
             return Way(
@@ -394,7 +412,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = (f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}")
+    for_others = tuple(Command(f"xpusetup {verb} --profile {name}") for verb in ("setup", "build"))
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import render_first
 from xpusetup.run.manifest import VERIFYING, Standing, read_document, read_manifest, read_standing
 from xpusetup.run.root import Root, find_roots, read_lock
 from xpusetup.system import files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""
@@ -101,7 +99,7 @@ def choose_build(builds: Sequence[Build], *, failing: bool = False) -> Build | N
 def unfinished(builds: Sequence[Build]) -> NotReadyError:
     """Give the error where no build is finished: what each lacks, and the commands that go on."""
     told = ", ".join(f"{each.name} ({_lack(each)})" for each in builds)
-    return NotReadyError(f"not finished: {told}", fix="\n".join(map(_go_on, builds)))
+    return NotReadyError(f"not finished: {told}", fix=Advice.lines(Command(_go_on(each)) for each in builds))
 
 
 def _lack(build: Build) -> str:

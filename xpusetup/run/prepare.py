@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
-from xpusetup.config.profile import find_needed
+from xpusetup.base.model import ROOT, Mode, Plan, Request, Target, Toolkit
+from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
 from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
 from xpusetup.emit.script import render_script
 from xpusetup.plan.component import other_forms
@@ -23,7 +24,7 @@ from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
-from xpusetup.run.keys import Status, installs, make_statuses
+from xpusetup.run.keys import Stamp, Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
 from xpusetup.run.root import (
     Root,
@@ -45,11 +46,8 @@ from xpusetup.system.trust import find_foreign
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from xpusetup.base.model import Request
-    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.machine.facts import Facts
     from xpusetup.plan.target import ArchSelection
-    from xpusetup.run.keys import Stamp
     from xpusetup.run.workspace import Workspace
 
 
@@ -106,11 +104,9 @@ def _refuse(
     needed = find_needed(workspace.profile.components, request.only)
     more = replace(request, only=(*needed, *request.only))
     words = (*asking_words(workspace), *render_request(more))
-    command = f"xpusetup build {workspace.options} {shlex.join(words)}"
-    return NotReadyError(
-        f"--only {only} needs {part.distribution} {part.version}, and {places}",
-        fix=f"build it first, with the same command: {command}",
-    )
+    why = f"--only {only} needs {part.distribution} {part.version}, and {places}"
+    line = workspace.command("build", *words)
+    return NotReadyError(why, fix="build it first, with the same command: ", command=line)
 
 
 # Trees of the user's own. A root that an option names was made for them: it keeps to those that it was last built of,
@@ -159,9 +155,9 @@ def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Reque
         return with_sources(request, [f"{name}={tree}"])
     except UsageError as error:
         why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
-        pinned = f"xpusetup build {workspace.options} --source {name}={PINNED}"
-        fix = f"name another: --source {name}=DIR; or build the pinned commit: {pinned}"
-        raise UsageError(why, fix=fix) from error
+        pinned = workspace.command("build", "--source", f"{name}={PINNED}")
+        fix = f"name another: --source {name}=DIR; or build the pinned commit: "
+        raise UsageError(why, fix=fix, command=pinned) from error
 
 
 def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
@@ -228,14 +224,15 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     there = facts.toolkits is not None and facts.toolkits.ocloc
     packages = "intel-ocloc" if there else "intel-ocloc libigc2"
     every = f"Ubuntu{'' if there else ', Debian sid'}: sudo apt-get install -y {packages}"
-    newer = f"{'bring a newer one' if there else 'install it'} ({every}; elsewhere: xpusetup setup --for build)"
+    newest = "bring a newer one" if there else "install it"
+    newer = Advice(f"{newest} ({every}; elsewhere: ", Command("xpusetup setup --for build"), ")")
     arch = workspace.profile.arch
     known = [each for each in target.arch if there and each not in unknown_targets(facts, target.arch)]
     known = known or (["none"] if arch and arch.none else [])
     if not known:
         return newer
     words = (*asking_words(workspace), *render_request(replace(request, arch=tuple(known))))
-    return f"{newer}, or compile for what it knows: xpusetup build {workspace.options} {shlex.join(words)}"
+    return Advice(newer, ", or compile for what it knows: ", workspace.command("build", *words))
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:

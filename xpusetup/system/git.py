@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.system.environment import cache_folder, variables, without
-from xpusetup.system.process import ELSEWHERE, run_process
+from xpusetup.system.process import ELSEWHERE, ProcessOutput, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from git.objects import Tree as GitTree
 
     from xpusetup.base.model import FoundRef
-    from xpusetup.system.process import ProcessOutput
 
 
 QUIET = {
@@ -121,7 +120,7 @@ def _open(path: Path) -> Iterator[Repo]:
         try:
             from git import GitCommandError, InvalidGitRepositoryError, Repo  # noqa: PLC0415 - same
         except ImportError as error:  # GitPython's answer where there is no git
-            raise WorkFailedError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
+            raise WorkFailedError("there is no git on PATH", command="xpusetup doctor --only git.present") from error
         try:
             with Repo(path) as repository:
                 repository.git.update_environment(**QUIET, GIT_OPTIONAL_LOCKS="0", GIT_SSH_COMMAND=SSH)
@@ -220,7 +219,7 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
     """Give what git prints. Raises NotReadyError, which names what it was asked about, where it fails."""
     done = ask_git(env, *words, seconds=seconds)
     if done.code is None and done.why.endswith("is not there"):
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present")
+        raise NotReadyError("there is no git on PATH", command="xpusetup doctor --only git.present")
     if done.code != 0:
         raise _cannot(what, last_words(done), env)
     return done.out

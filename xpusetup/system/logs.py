@@ -9,15 +9,12 @@ import os
 import sys
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from xpusetup.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 # A log that grows: its text as it comes, until nothing is at work any more.
 
@@ -103,7 +100,7 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[bytes]:
     first = stream.read(CHUNK)
     opener = next((opener for magic, opener in OPENERS.items() if first.startswith(magic)), None)
     if first.startswith(ZSTANDARD):
-        raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | xpusetup explain -")
+        raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | ", command="xpusetup explain -")
     if opener is None:
         yield first
         yield from iter(lambda: stream.read(CHUNK), b"")

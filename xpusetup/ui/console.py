@@ -13,8 +13,11 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
+from xpusetup.base.verbs import VERBS
+from xpusetup.system.environment import short_path, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,16 +32,13 @@ T = TypeVar("T")
 # A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of it.
 
 
-VERBS = (
-    "adopt build install plan run env verify verify-wheel sign fits rebuild skill test status report remove bisect emit"
-    " dockerfile doctor setup explain profiles devices bundle cache self toolkit list"
-)
-"""A test holds them against the command line."""
 BEGINS = (
-    rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
-    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
+    rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
+    r"sudo \S|apt-get \w|(?:\S*/)?python3? -",
+    r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
+    r"(?:grep|uname|ls|dpkg|lspci|cmake|ninja|ctest|taskset|ulimit) -|docker (?:run|exec|pull)\b|sycl-ls --",
     r"wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
 )
 COMMAND = re.compile(
@@ -60,13 +60,15 @@ SHARE = 0.55
 class Wrapping(Console):
     """A terminal whose lines of text are never wider than it is, but for a word or command that is.
 
-    What goes into a file or a pipe is for other programs too: there lines stay as they are.
+    What goes into a file or a pipe is for other programs too: there lines stay as they are, unless COLUMNS is set.
     """
+
+    wraps = False
 
     def print(self, *objects: Any, **words: Any) -> None:
         """Print; a text is laid out first."""
         if (
-            not self.is_terminal
+            not (self.is_terminal or self.wraps)
             or len(objects) != 1
             or not isinstance(objects[0], str)
             or not words.keys() <= {"style"}
@@ -98,9 +100,10 @@ def wrap(text: str, width: int) -> list[str]:
     return [line.plain.strip() for line in lay_out(Text(words), width, indent=0)] if words else []
 
 
-def is_command(line: str) -> bool:
-    """Say whether a line is a command, all of it: pipes and lists stay together."""
-    return COMMAND.match(line) is not None
+def mark_commands(text: str) -> str:
+    """Give a text as markup, in which each command has the colour of commands."""
+    told = ((part, escape(part)) for part in Advice(text).parts)
+    return "".join(f"[{STYLE}]{words}[/]" if isinstance(part, Command) else words for part, words in told)
 
 
 def _hang(text: str, width: int) -> int:
@@ -207,7 +210,8 @@ def write_text(text: str, *, stderr: bool = False) -> None:
 def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
     console = (ProgressLine if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console.wraps = variable("COLUMNS").isdigit()  # rich has taken it
+    console.width = min(console.width, WIDTH) if console.is_terminal or console.wraps else WIDTH
     return console
 
 
@@ -232,8 +236,43 @@ def verified(outcome: bool | None, *, done: str = "built") -> str:
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
-    for number, line in enumerate(wrap(text, console.width - len(indent))):
-        console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+    words = Text.from_markup(" ".join(mark_commands(text).split("\n")).strip())
+    for number, line in enumerate(lay_out(words, console.width - len(indent), indent=0) if words else ()):
+        console.print(f"{first if first and number == 0 else indent}{line.markup.rstrip()}", style=style)
+
+
+def print_commands(console: Console, commands: Iterable[str], indent: int) -> None:
+    """Print commands to copy, each a line of its own that is not broken, whatever program it calls."""
+    for command in commands:
+        console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
+
+
+NAMED = 3
+"""So many things are named before they are counted."""
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def steps_left(left: Sequence[str]) -> str:
+    """Say which steps are still to come."""
+    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+
+
+DONE = "[green]✓[/] "
+"""What begins a line about work that went well."""
+
+
+def name_file(path: str) -> str:
+    """Name a file that was made, in a line."""
+    return f"{DONE}{escape(short_path(path))}"
+
+
+def with_home(text: str) -> str:
+    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
+    return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import MARKS, prose, wrap
+from xpusetup.ui.console import print_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,31 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.explain import ExplainResult, StepWords
-    from xpusetup.commands.plan import PlannedStep, PlanResult
     from xpusetup.explain.explanation import Cause
-
-
-# Why each step would run: `plan --explain` on the screen.
-
-
-def show_explain(console: Console, data: PlanResult) -> None:
-    """Print each step that would run with every input that changed; then those that follow, and the rest."""
-    console.print(f"\n {data.profile} · {escape(data.root)}\n")
-    for step in data.steps:
-        if step.state == "stale" and not _follows(step):
-            console.print(f" {MARKS['stale']} {step.id}")
-            for change in step.changed or [step.why]:
-                console.print(f"     {escape(change)}")
-    groups = {"stale": "after one of these", "todo": "never done, or the stamp is gone", "done": "done"}
-    for state, words in groups.items():
-        names = [step.id for step in data.steps if step.state == state and (state != "stale" or _follows(step))]
-        if names:
-            console.print(f" {MARKS[state]} {words}")
-            prose(console, "     ", ", ".join(names), style="dim")
-
-
-def _follows(step: PlannedStep) -> bool:
-    return not step.changed and bool(step.why.startswith("after "))
 
 
 # Why something failed, on the screen: the line that matters, its cause, what to do.
@@ -93,7 +69,7 @@ def _show_ask(console: Console, data: ExplainResult) -> None:
     _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
     piped = data.log == "stdin"
     command = "... | xpusetup explain --prompt" if piped else f"xpusetup explain {shlex.quote(data.log)} --prompt"
-    console.print(" " * (1 + COLUMN) + escape(command))
+    print_commands(console, [command], 1 + COLUMN)
 
 
 def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
@@ -102,8 +78,7 @@ def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
     _row(console, 1, "Cause", "none that ended it: the log goes on after this line, and its end tells of no failure")
     _row(console, 1, "Else", f"if something failed all the same: {cause.cause} ({cause.id})")
     _row(console, 1, "Fix", cause.fix)
-    for command in cause.commands:
-        console.print(" " * (1 + COLUMN) + escape(command))
+    print_commands(console, cause.commands, 1 + COLUMN)
 
 
 def _show_beside(console: Console, data: ExplainResult) -> None:
@@ -141,8 +116,7 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
         line = shorten(cause.text)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
     _row(console, indent, "Fix", cause.fix)
-    for command in cause.commands:
-        console.print(" " * (indent + COLUMN) + escape(command))
+    print_commands(console, cause.commands, indent + COLUMN)
 
 
 def show_said(console: Console, said: StepWords, indent: int) -> None:

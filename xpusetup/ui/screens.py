@@ -5,18 +5,15 @@ Every screen reads the same without colour, at any width from 60 to 100, and as 
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
-import sys
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.base.text import bash_on_one_line, csh_word, fish_word, hide, hide_all
+from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
-from xpusetup.ui.console import is_command, literal, make_console, plain
+from xpusetup.ui.console import literal, make_console, mark_commands
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,26 +21,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
-    from xpusetup.commands.emit import Emitted
-    from xpusetup.commands.environment import ShellEnvironment
-    from xpusetup.commands.profiles import ProfileSchema
-    from xpusetup.commands.prompt import Prompt
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.self import Skill
-
-
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr: bool = False) -> None:
     """Print a result; `quiet`: of work that went well one line."""
     data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
     console = make_console(stderr=stderr)
-    if quiet:
-        from xpusetup.ui.brief import show_in_brief  # noqa: PLC0415 - only where it is asked for
-
-        if show_in_brief(console, result, data):
-            return
+    if quiet and result.code == 0 and _show_in_brief(console, data):
+        return
     show_data(console, data, verbose=verbose)
 
 
@@ -54,119 +40,47 @@ def show_error(error: XpuError) -> None:
     console.print(f" [red]✗[/] {escape(first)}")
     for line in rest:
         console.print(f"   {escape(line)}")
-    for number, line in enumerate(hide(error.fix).splitlines()):
-        label = f"   [bold]{'fix' if number == 0 else '   '}[/]  "
-        if is_command(line.strip()):
-            console.print(f"{label}{escape(line.strip())}", soft_wrap=True)
-        else:
-            console.print(f"{label}{escape(line.strip())}")
+    for number, line in enumerate(mark_commands(hide_all(error.fix)).splitlines()):
+        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {line.strip()}")
 
 
-def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what a shell evaluates, in its language."""
-    unset, export, quote = LANGUAGES[data.shell]
-    for name in filter(VARIABLE.fullmatch, data.unset):
-        console.out(unset.format(name))
-    for name, value in data.set_.items():
-        if VARIABLE.fullmatch(name):
-            console.out(export.format(name, quote(value)))
+ELSEWHERE = {"new_release": "profiles", "codegen": "verify", "prompt": "self"}
+"""Modules of `commands` whose screens are in another module than the first word of their name says."""
 
 
-def _sh_word(text: str) -> str:
-    kept = plain(text) == text and "\t" not in text  # the console makes blanks of a tab
-    return shlex.quote(text) if kept else bash_on_one_line(text)
+def find_screen(kind: type, prefix: str = "show_") -> Callable[..., Any] | None:
+    """Give the function that shows a type of result: the one of its module here that takes it as `data`.
+
+    With `brief_` the one that tells it in a line. A type without a screen was told while the command was at work.
+    """
+    name = kind.__module__.rpartition(".")[2]
+    module = f"xpusetup.ui.{ELSEWHERE.get(name, name.partition('_')[0])}"
+    if find_spec(module) is None:
+        return None
+    functions = vars(import_module(module)).items()
+    taking = (each for word, each in functions if word.startswith(prefix) and kind.__name__ in _taken(each))
+    return next((each for each in taking if prefix != "show_" or "verbose" in each.__annotations__), None)
 
 
-LANGUAGES: dict[str, tuple[str, str, Callable[[str], str]]] = {
-    "sh": ("unset {}", "export {}={}", _sh_word),
-    "fish": ("set -e {}", "set -gx {} {}", fish_word),
-    "csh": ("unsetenv {};", "setenv {} {};", csh_word),  # its `eval` takes all lines for one
-}
-"""How a shell unsets a variable, exports one, and quotes a word."""
-
-
-def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
-    """Print what was written and how it is used."""
-    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
-    for note in data.notes:
-        console.print(f"   · {escape(note)}", style="dim")
-    for name in data.files if verbose else ():
-        console.print(f"     {escape(name)}", style="dim")
-
-
-def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write a schema as editors read it."""
-    sys.stdout.write(json.dumps(data, indent=2) + "\n")
-
-
-def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the page as it is."""
-    sys.stdout.write(data.text + "\n")
-
-
-def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the text as it is: it is piped or copied."""
-    console.out(data.prompt, end="")
-
-
-SCREENS = {
-    "AdoptedProject": "storage:show_adopted",
-    "BuildList": "list:show_list",
-    "BuildResult": "build:show_build",
-    "BuildStatus": "build:show_status",
-    "ExplainResult": "explain:show_explained",
-    "InstallResult": "build:show_install",
-    "PlanResult": "build:show_plan",
-    "CheckList": "doctor:show_checks",
-    "Comparison": "doctor:show_comparison",
-    "Diagnosis": "doctor:show_doctor",
-    "Overview": "doctor:show_way",
-    "SetupResult": "doctor:show_setup",
-    "Prompt": "screens:show_prompt",
-    "Skill": "screens:show_skill",
-    "UpstreamReport": "doctor:show_report",
-    "Emitted": "screens:show_emit",
-    "ShellEnvironment": "screens:show_env",
-    "Self": "storage:show_self",
-    "CacheSize": "storage:show_size",
-    "PrunedCache": "storage:show_prune",
-    "Removed": "storage:show_removed",
-    "ProfileSchema": "screens:show_schema",
-    "DeviceCheckList": "verify:show_list",
-    "DeviceVerification": "verify:show_verify",
-    "FallbackTables": "verify:show_fallbacks",
-    "GeneratedCode": "verify:show_codegen",
-    "SuiteList": "verify:show_suite_list",
-    "SuiteResult": "verify:show_suites",
-    "ProofComparison": "verify:show_comparison",
-    "DeviceTable": "verify:show_table",
-    "DeviceList": "devices:show_devices",
-    "Bisection": "bisect:show_bisect",
-    "WrittenReport": "bisect:show_report",
-    "LibraryClosure": "devices:show_closure",
-    "WheelVerification": "devices:show_wheel",
-    "RebuildResult": "devices:show_rebuild",
-    "SignedWheels": "devices:show_signed",
-    "FitResult": "devices:show_fits",
-    "CreatedBundle": "storage:show_created",
-    "VerifiedBundle": "storage:show_verified",
-    "MadeToolkit": "storage:show_toolkit",
-    "ProfileList": "profiles:show_list",
-    "ShownProfile": "profiles:show_one",
-    "CheckedProfile": "profiles:show_checked",
-    "NewProfile": "profiles:show_new",
-    "NewRelease": "profiles:show_release",
-    "LockedProfile": "profiles:show_lock",
-    "TrustedFiles": "profiles:show_trusted",
-}
-"""The screen of each type of result, as module:function; a test holds them against the types that commands return.
-
-A result that is not here has no screen: what it tells was said while the command was at work.
-"""
+def _taken(function: object) -> list[str]:
+    told = getattr(function, "__annotations__", {}).get("data", "")
+    return str(told).split(" | ")
 
 
 def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
     """Print the screen of a result."""
-    module, _, function = SCREENS.get(type(data).__name__, "").partition(":")
-    if module:
-        getattr(import_module(f"xpusetup.ui.{module}"), function)(console, data, verbose=verbose)
+    show = find_screen(type(data))
+    if show is not None:
+        show(console, data, verbose=verbose)
+
+
+def _show_in_brief(console: Console, data: object) -> bool:
+    """Print the result of work that went well in one line; False where its screen is the answer to a question."""
+    from xpusetup.ui.bundle import show_attempts  # noqa: PLC0415 - only where it is asked for
+
+    brief = find_screen(type(data), "brief_")
+    line = brief(data) if brief else ""
+    if line:
+        console.print(f" {line}")
+        show_attempts(console, getattr(data, "reached_out", ()))
+    return bool(line)

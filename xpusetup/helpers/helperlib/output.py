@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+from pathlib import Path
+from typing import NoReturn
 
 # Files that appear whole or not at all: written under another name beside their own, and renamed.
 
@@ -80,7 +77,7 @@ NOT_READY = 3
 
 
 def fail(message: str, fix: str, code: int = 1) -> NoReturn:
-    """Say on stderr what happened and what mends it, and end."""
+    """Say on stderr what happened and what mends it, and end; below both, behind four blanks, a command of xpusetup."""
     sys.stderr.write(f"xpusetup: {message}\n  {fix}\n")
     raise SystemExit(code)
 
