@@ -23,6 +23,7 @@ from xpusetup.commands.build_result import (
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
+from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
     BUILD,
@@ -31,7 +32,6 @@ from xpusetup.plan.install import (
     MEMBERS_STEP,
     Purpose,
     members_without_wheels,
-    purpose_of_build,
 )
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
@@ -47,7 +47,7 @@ from xpusetup.run.prepare import (
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
 from xpusetup.run.step_process import MemoryWatch, keep_samples
-from xpusetup.run.workspace import Where, Workspace, open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace, with_compiler
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 
@@ -124,10 +124,11 @@ class BuildOptions:
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
-    workspace, gap = _enter(where, request, options, "build")
+    workspace, gap = _enter(with_compiler(where, request), request, options, "build")
     if gap is None:
         workspace, request = keep_trees(workspace, request)
-    return run_purpose(workspace, request, options, BUILD if gap else purpose_of_build(workspace.profile), gap)
+    purpose = BUILD if gap else purpose_of(workspace.profile, request)
+    return run_purpose(workspace, request, options, purpose, gap)
 
 
 def _enter(
@@ -155,7 +156,7 @@ def run_purpose(
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
     launcher, engine = tuning.ready_launcher(prepared, options.launcher)
-    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose.command == "build" else {}
     tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
@@ -187,11 +188,11 @@ def _settle(
     workspace: Workspace, request: Request, purpose: Purpose, observe: Callable[[Event], None]
 ) -> tuple[Workspace, Request]:
     """Give what is left open its place: revisions that move are pinned, what parts stand on is found."""
-    if purpose is BUILD and workspace.revs:
+    if purpose.command == "build" and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
-    return workspace, find_ready(workspace, request) if request.only else request
+    return workspace, find_ready(workspace, request) if request.only and purpose is not ADDON else request
 
 
 def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None) -> list[NetworkAttempt]:
@@ -306,7 +307,7 @@ def _make_result(
         failure = describe_failed(workspace, prepared, outcome, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
-        done = "built" if purpose is BUILD else "installed"
+        done = "built" if purpose.command == "build" else "installed"
         message = f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on"
         raise NoDeviceError(message, fix="verify it on a machine that has one: ", command=workspace.command("verify"))
     return Result(purpose.command, told)

@@ -243,7 +243,7 @@ def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
     needs = kit.title if kit is not None and kit.at_run_time else ""
-    folder = prepared.plan.layout.wheels if prepared.purpose is BUILD else PUBLISHED
+    folder = prepared.plan.layout.wheels if prepared.purpose.command == "build" else PUBLISHED
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 

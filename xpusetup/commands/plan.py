@@ -14,12 +14,12 @@ from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, me
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
-from xpusetup.plan.install import purpose_of_build
+from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
 from xpusetup.run.time_left import Estimate, make_estimate
-from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
+from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of, with_compiler
 from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
@@ -175,17 +175,17 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
     `why` names a package whose place in the plan is to be explained. Raises UsageError for one that is not in it.
     """
     notes: list[str] = []
-    workspace, request = keep_trees(open_workspace(where), request)
+    workspace, request = keep_trees(open_workspace(with_compiler(where, request)), request)
     if workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, notes.append)
-    if request.only:
+    purpose = purpose_of(workspace.profile, request)
+    if request.only and purpose is not ADDON:
         try:
             request = find_ready(workspace, request)
         except NotReadyError as error:
             notes.append(f"{error.message}; {error.fix}")
-    purpose = purpose_of_build(workspace.profile)
     seen = find_done(workspace, request, purpose) or preview(workspace, request, purpose)
     root = str(workspace.root)
     steps = [

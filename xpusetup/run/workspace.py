@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Layout, Request
+from xpusetup.base.model import ROOT, XPU, Layout, Request
 from xpusetup.base.text import nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
@@ -56,6 +56,11 @@ class Where:
     toolkit: str = ""
     may_make: bool = False
     say: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+
+
+def with_compiler(where: Where, request: Request) -> Where:
+    """Give where a build goes with the tool chain that XPU beside a torch is compiled by, where that is asked for."""
+    return replace(where, toolkit=where.toolkit or "wheels") if request.only == (XPU,) else where
 
 
 def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
