@@ -15,8 +15,9 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
-from xpusetup.machine.facts import PRELUDE, Facts, Tool, Toolkits, ToolkitSeen
+from xpusetup.machine.facts import NO_COMPILER, PRELUDE, Facts, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
+from xpusetup.machine.probe_userland import probe_libraries
 from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
 
 if TYPE_CHECKING:
@@ -188,12 +189,20 @@ def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:
     searched = list(dict.fromkeys(place.rstrip("/") for place in places))
     ocloc = _ocloc(sysroot, searched)
     targets = ask(notes, "toolkits.ocloc", (ocloc, "compile", "--help")) if ocloc else None
+    if ocloc and ocloc.startswith("/usr/bin/") and lacks_compiler(sysroot):
+        notes["toolkits.ocloc"] = NO_COMPILER
     return Toolkits(
         found=[*_toolkits(sysroot, searched), *_open_compilers(sysroot, extra)],
         searched=searched,
         ocloc=ocloc,
         targets=None if targets is None else parse_ocloc_targets(targets),
     )
+
+
+def lacks_compiler(sysroot: Sysroot) -> bool:
+    """Say whether the linker knows no graphics compiler, which a system's ocloc loads: its package may not bring it."""
+    known = probe_libraries(sysroot, {})
+    return known is not None and not any(name.startswith("libigc.so.") for name in known)
 
 
 def _ocloc(sysroot: Sysroot, places: list[str]) -> str | None:
