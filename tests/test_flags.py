@@ -20,7 +20,7 @@ SIGNATURES = parse_signatures(files.package_texts("data/signatures"))
 CHECKS = parse_check_texts(files.package_text("data/checks.toml"))
 BUILDING = get_args(Phase)[: get_args(Phase).index("import")]
 """The phases of a build, whose steps begin with a clean environment."""
-OTHERS_OWN = {"configure.xpurt_target", "configure.no_sycl_compiler", "configure.no_fsycl"}
+OTHERS_OWN = {"configure.xpurt_target", "configure.no_sycl_compiler", "configure.no_fsycl", "compile.cuda_unasked"}
 """A project that is built by its own commands, in a shell of its own."""
 TO_SHELL = re.compile(r"^(?:export|unset|source)\b|^\. ")
 BEFORE = re.compile(r"(?:^|\bexport )([A-Z_][A-Z0-9_]*)=\S+(?: \S+=\S+)* (?:<build>|xpusetup build)")

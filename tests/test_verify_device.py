@@ -97,18 +97,18 @@ def test_verified(levels: dict[str, str], *, verified: bool | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "kind", "said"),
+    ("device", "kind", "name", "said"),
     [
-        ("cpu", None, "processor"),
-        ("xpu", "gpu", "gpu"),
-        ("xpu", "cpu", "processor"),
-        ("cuda", None, "gpu"),
-        ("hpu", None, "gpu"),
-        ("simxpu", "gpu", "simulated"),
+        ("cpu", None, "x86_64", "processor"),
+        ("xpu", "gpu", "Arc B580", "gpu"),
+        ("xpu", "cpu", "x86_64", "processor"),
+        ("cuda", None, "H200", "gpu"),
+        ("hpu", None, "", "gpu"),
+        ("simxpu", None, "simxpu (simulated, host memory)", "simulated"),
     ],
 )
-def test_what_computes(device: str, kind: str | None, said: str) -> None:
-    assert verify_bench.kind_of(device, kind) == said
+def test_what_computes(device: str, kind: str | None, name: str, said: str) -> None:
+    assert verify_bench.kind_of(device, kind, name) == said
 
 
 def difference(case: str, relative: float, cosine: float = 1.0, limit: float = 1e-5) -> Any:

@@ -20,6 +20,7 @@ IN_PLACE = {
     ("run_suite", "work / name"),  # a folder of links that is made anew for each run
     ("helperlib/suites/shards", "attempt.file('done')"),  # read by the process that is begun next
     ("install_suite_needs", "constraints"),  # in a temporary folder
+    ("install_editable", "config"),  # same
     ("generate_kernels", "source"),  # same
     ("helperlib/codegen/inductor", "folder / f'{name}.py'"),  # same
     # in the temporary folder of one call of the compiler

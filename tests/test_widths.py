@@ -63,7 +63,16 @@ HEADS = {
 }
 GOLDEN = {name: (data, more) for name, data, more in golden_results.pytestmark[0].args[1]}
 TABLES = ("cache-size", "cache-size-verbose", "list", "list-verbose")
-TERMINAL = ("env", "plan-verbose", "verify", "verify-wrong-numbers", "verify-failing", *TABLES)
+TERMINAL = (
+    "env",
+    "plan-verbose",
+    "plan-guessed-verbose",
+    "setup-site",
+    "verify",
+    "verify-wrong-numbers",
+    "verify-failing",
+    *TABLES,
+)
 """Not wrapped (text for a shell, recipes as they are), or with titles that are put into columns by width."""
 
 
@@ -119,9 +128,15 @@ def hold(show_it: Callable[[Terminal], None], data: Any = None) -> None:
 
 def _is_one(line: str, commands: list[str]) -> bool:
     """Say whether a line that is too wide is so for a word or a command that cannot be broken."""
-    bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
+    bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|then|begin with|into|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
     word = " " not in bare.removesuffix(" ·")
-    return word or any(command.strip() in bare for command in commands) or COMMAND.match(bare) is not None
+    place = re.match(r"\S+:\d+:\d+: ", line)  # a compiler's error, which an editor finds the place by
+    return (
+        word
+        or place is not None
+        or any(command.strip() in bare for command in commands)
+        or COMMAND.match(bare) is not None
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))

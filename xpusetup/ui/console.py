@@ -34,12 +34,12 @@ T = TypeVar("T")
 
 BEGINS = (
     rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
-    r"sudo \S|apt-get \w|(?:\S*/)?python3? -",
+    r"sudo \S|apt-get \w|(?:\S*/)?python(?:3(?:\.\d+)?)? -",
     r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
-    r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
+    r"source (?:'[^']*')?\S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
     r"(?:grep|uname|ls|dpkg|lspci|cmake|ninja|ctest|taskset|ulimit) -|docker (?:run|exec|pull)\b|sycl-ls --",
-    r"wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
+    r"mkdir -|wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
 )
 COMMAND = re.compile(
     rf"(?<![\w./~-])(?:{'|'.join(BEGINS)})"

@@ -150,17 +150,18 @@ def describe_device(bench: DeviceBench, index: int) -> dict[str, Any]:
     if name is None and hasattr(module, "get_device_name"):
         name = module.get_device_name(index)
     told = {"index": index, "name": str(name or platform.machine()), "total_memory": memory}
-    return {**told, "kind": kind_of(bench.name, kind)}
+    return {**told, "kind": kind_of(bench.name, kind, str(name))}
 
 
-def kind_of(device: str, kind: object) -> str:
+def kind_of(device: str, kind: object, name: str = "") -> str:
     """Say what computes: gpu, which stands for every device of its own, processor or simulated.
 
-    `kind` is what torch says of a device of XPU, which is the processor where a build is for that.
+    `kind` is the type that the device's properties name: `cpu` on XPU where a build is for the processor. A simulated
+    device says so in its name.
     """
-    if device == "simxpu":
+    if "simulated" in name:
         return "simulated"
-    return "processor" if device == "cpu" or kind == "cpu" else "gpu"
+    return "processor" if "cpu" in {device, kind} else "gpu"
 
 
 def is_unsupported(error: Exception) -> bool:
