@@ -38,16 +38,6 @@ def test_what_a_target_costs_is_told_as_it_was_measured() -> None:
     assert target_costs().describe(("another",)) == ""
 
 
-def test_the_page_has_the_same_figures() -> None:
-    costs, page = target_costs(), (TOP / "docs/setup.md").read_text()
-    rows = [f"| `{each.target}` | {each.image} | {each.kib} | {each.seconds} |" for each in costs.cost]
-    table = page.partition("| target | image for | code, KiB | ocloc, seconds |\n|---|---|---|---|\n")[2].partition(
-        "\n\n"
-    )[0]
-    assert table.splitlines() == rows
-    assert all(words in page for words in (costs.kernels, costs.compiler))
-
-
 def test_one_target() -> None:
     told = savings(arch=("bmg",))["arch"]
     assert (told.on, told.how) == (True, "")
