@@ -60,7 +60,7 @@ FOR = {
     "json.md": ("For people who write programs around xpusetup.", 0),
     "sycl-words.md": ("For people who compile with the tool chain from Intel's wheels.", 0),
     KEYS: ("For people who write a profile.", 0.2),
-    "commands/": ("For people who look up this command.", 0.5),
+    "commands/": ("For people who look up this command.", 0.3),
     "checks/": ("For people whose `xpusetup doctor` names this check.", 0.2),
     "failures/": ("For people whose log has this failure.", 0.2),
     "releases/": ("For people who install or build a release.", 0.2),

@@ -104,8 +104,9 @@ def _members(wheel: Path) -> dict[str, int]:
         return {each.filename: each.CRC for each in archive.infolist() if not each.filename.endswith("/RECORD")}
 
 
-PAGES = [(CHECKOUT / page).read_text() for page in ("README.md", "docs/install.md")]
-LINES = re.findall(r"^ {4}((?:uv|pipx|python3) .*)$", "\n".join(PAGES), re.MULTILINE)
+PAGES = "\n".join((CHECKOUT / page).read_text() for page in ("README.md", "docs/install.md"))
+WAY = re.compile(r"^ {4}(?:uv|pipx|python3) .*\n(?: {4}(?:mkdir|ln|~/).*\n)*", re.MULTILINE)
+LINES = [re.sub(r"^ {4}", "", found[0], flags=re.MULTILINE) for found in WAY.finditer(PAGES)]
 
 
 def test_the_pages_say_how_to_install() -> None:

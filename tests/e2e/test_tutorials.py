@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,8 +23,6 @@ from pages import ALL
 from standins.published import make_index
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from e2e.fixtures import Demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("demo")]
@@ -114,3 +113,4 @@ def test_card(tmp_path: Path) -> None:
     out = reader.copy()
     assert set(reader.codes) == {0}, reader.said
     assert "2.14.1+xpu" in out
+    assert "libze-intel-gpu1" in Path(place["STAND_IN_LOG"]).read_text(), "setup --apply ran what it showed"
