@@ -10,9 +10,9 @@ import itertools
 import posixpath
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, InclusionLevel
 
 from xpusetup.commands.profiles import make_schema
 from xpusetup.config.shipped import every_profile
@@ -48,7 +48,7 @@ PARTS = re.compile(r"[_./=|:,](?=[\w\[])(?!\d)")
 COMMANDS = "commands.md"
 KEYS = "profile-keys.md"
 CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [how to read its screen](../trouble.md)."
-KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows of PyTorch on Linux; [how to read its screen](../trouble.md#a-log)."
+KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows of PyTorch on Linux; [how to read it](../trouble.md#a-log)."
 PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile is](../profiles.md)."
 ELSEWHERE = ("win.", "docker.", "ov.", "ollama.", "llama.", "vllm.", "ray.", "sdnext.", "hub.", "app.", "ci.")
 """Failures of Windows, of containers and of other programs: `explain` knows them, the site leaves them out."""
@@ -110,11 +110,11 @@ def _is_outside(files: Files, folder: str, target: str) -> bool:
     if "://" in target or not path:
         return False
     file = files.get_file_from_path(posixpath.normpath(posixpath.join(folder, path)))
-    return file is None or file.inclusion.is_excluded()
+    return file is None or file.inclusion == InclusionLevel.EXCLUDED
 
 
 def on_page_content(html: str, **_told: object) -> str:
-    """Let names in tables break behind what parts their words, and words of code not at all; title cells of wide tables."""
+    """Let names in tables break behind what parts their words, options in code not at all; title cells of wide ones."""
     html = BLOCK.sub(lambda block: WORD.sub(r"<span>\g<0></span>", block[0]), html)
     return TABLE.sub(lambda table: _name_cells(CELL.sub(lambda cell: _break_names(cell[0]), table[0])), html)
 
@@ -148,8 +148,8 @@ def make_pages() -> dict[str, str]:
 
 def _keys() -> str:
     """Give the tables of a profile, each with its meaning and keys, from the types that read it."""
-    schema = make_schema().data
-    tables = {"A profile": schema, **schema["$defs"]}
+    schema: dict[str, Any] = dict(make_schema().data)
+    tables: dict[str, Any] = {"A profile": schema, **schema["$defs"]}
     parts = ["# Keys of a profile", "Each table of a [profile](profiles.md), by the name of its type."]
     for name, table in tables.items():
         keys = ", ".join(f"`{key}`" for key in table.get("properties", ()))

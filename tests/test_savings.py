@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data.profiles import TOP, shipped
+from data.profiles import shipped
 from data.targets import SIM, XPU
 from xpusetup.commands.plan import Saving, make_savings
 from xpusetup.machine.tables import target_costs

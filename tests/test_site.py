@@ -77,7 +77,7 @@ def test_the_first_page_has_three_roads_and_a_picture(site: Path) -> None:
     text = (site / "index.html").read_text()
     roads = re.findall(r'href="(start-\w+\.html)"', text.partition('class="roads"')[2].partition("</div>")[0])
     assert roads == ["start-card.html", "start-developer.html", "start-cluster.html"]
-    assert 'src="pictures/verify.svg"' in text
+    assert 'src="pictures/doctor.svg"' in text
     assert 'src="pictures/logo.svg"' in text, "and none of the theme's icons in its place"
 
 
@@ -99,7 +99,8 @@ def test_options_are_not_broken(site: Path) -> None:
 
 
 def test_records_are_neither_shown_nor_searched(site: Path) -> None:
-    assert [name for name in ("measured.html", "ledger.html", "decisions", "changelog.html") if (site / name).exists()] == []
+    records = [site / name for name in ("measured.html", "ledger.html", "decisions", "changelog.html")]
+    assert [place for place in records if place.exists()] == []
     assert "#following-next" not in (site / "json.html").read_text()
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.cluster import start_cluster
-from e2e.support import CHECKOUT, caller
+from e2e.support import caller
 from e2e.test_install import index_only, profile_of
 from e2e.test_setup import make_machine
 from pages import ALL
@@ -44,9 +44,7 @@ class Reader:
         out = ""
         for line in lines_of(self.page)[lines]:
             words = (*before, "bash", "-c", line)
-            done = subprocess.run(
-                words, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL
-            )
+            done = subprocess.run(words, cwd=self.folder, env=self.env, check=False, capture_output=True, text=True)
             self.said.append((line, done.returncode, done.stdout + done.stderr))
             out += done.stdout + done.stderr
         return out
@@ -59,7 +57,9 @@ class Reader:
 
 def lines_of(page: str) -> list[str]:
     """Give the lines of a page that are marked as run here."""
-    return [line for block in ALL if (block.page, block.why) == (page, HERE) for line in block.text.splitlines() if line]
+    return [
+        line for block in ALL if (block.page, block.why) == (page, HERE) for line in block.text.splitlines() if line
+    ]
 
 
 def put_program(folder: Path) -> str:
@@ -71,7 +71,7 @@ def put_program(folder: Path) -> str:
 
 
 def test_developer(demo: Demo, tmp_path: Path) -> None:
-    env = {**demo.env, "CCACHE_DISABLE": "1", "PATH": put_program(tmp_path / "bin") + demo.env["PATH"]}
+    env = {**demo.env, "PATH": put_program(tmp_path / "bin") + demo.env["PATH"]}
     reader = Reader("docs/start-developer.md", env, tmp_path)
     reader.copy()
     codes = dict(zip(lines_of(reader.page), reader.codes, strict=True))
