@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from xpusetup.cli import app
-from xpusetup.cli.examples import EXAMPLES
+from xpusetup.cli.help import SECTIONS, section_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,9 +39,10 @@ def render_commands() -> str:
     for name, command in _commands(typer.main.get_command(app)):
         parts.append(f"## xpusetup {name}\n\n{_summary(command)}\n")
         parts.append("<!-- not run: examples, which a test parses -->\n")
-        parts += [f"    {example}" for example in EXAMPLES[name]]
-        rows = [_row(name, each) for each in command.params if each.name != "help"]
-        parts += ["", "| option | meaning | variable |", "|---|---|---|", *rows, ""]
+        parts += [f"    {example}" for example in command.examples]
+        shown = [each for each in command.params if each.name != "help" and not each.hidden]
+        ordered = sorted(shown, key=lambda each: SECTIONS.index(section_of(command, each)))
+        parts += ["", "| option | meaning | variable |", "|---|---|---|", *(_row(name, each) for each in ordered), ""]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
@@ -74,4 +75,4 @@ def _row(name: str, param: Any) -> str:
     shown = f"{words} `{value}`".replace("|", "\\|") if value else words
     word = max(param.opts, key=len).removeprefix("--")
     variable = "XPUSETUP_" + f"{name} {word}".upper().replace(" ", "_").replace("-", "_")
-    return f"| {shown} | {said} | {f'`{variable}`' if param.envvar is None else ''} |"
+    return f"| {shown} | {said} | {'' if param.name == 'root' else f'`{variable}`'} |"

@@ -16,7 +16,7 @@ from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import EmitOrder, emit
-from xpusetup.commands.environment import env
+from xpusetup.commands.env import env
 from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked

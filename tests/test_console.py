@@ -18,10 +18,11 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli.finish import SIGNS
 from xpusetup.cli.options import ResultOutput
-from xpusetup.commands.environment import ShellEnvironment
+from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.result import Result
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console, plain, write_text
+from xpusetup.ui.env import show_env
 from xpusetup.ui.live import BuildView
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
     change = ShellEnvironment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
-    screens.show_env(make_console(), change, verbose=False)
+    show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"
 
 
@@ -139,7 +140,7 @@ def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[s
 def test_the_environment_in_the_language_of_other_shells(
     shell: Language, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    screens.show_env(make_console(), ShellEnvironment({"A": "x'!$y", "B C": "d"}, ["F;G", "H"], shell), verbose=False)
+    show_env(make_console(), ShellEnvironment({"A": "x'!$y", "B C": "d"}, ["F;G", "H"], shell), verbose=False)
     assert capsys.readouterr().out == text
 
 

@@ -18,7 +18,7 @@ from data.targets import plan_for
 from golden import hold_scripts
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
-from xpusetup.commands.environment import run
+from xpusetup.commands.run import run
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of

@@ -18,7 +18,7 @@ from test_wheel_images import make_elf as make_sections
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Misfit
-from xpusetup.commands import fits
+from xpusetup.commands import wheel_fits
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.companions import TorchThere
 from xpusetup.machine.fit import FitTarget, FitTorch, describe, judge_fit, mend_command, name_misfits
@@ -369,8 +369,8 @@ def test_device_code_of_a_wheel_is_read(capsys: pytest.CaptureFixture[str], tmp_
 
 def test_the_gpus_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the saved facts of a machine with a B580."""
-    monkeypatch.setattr(fits, "probe", lambda _sections: PLACES["b580-ubuntu-26.04"])
-    assert fits._gpus() == ARC
+    monkeypatch.setattr(wheel_fits, "probe", lambda _sections: PLACES["b580-ubuntu-26.04"])
+    assert wheel_fits._gpus() == ARC
 
 
 def test_variants_for_other_releases_of_torch_are_not_opened() -> None:
@@ -498,12 +498,12 @@ def test_versions_that_belong_to_a_release() -> None:
 
 
 def test_tags_of_another_python() -> None:
-    found = fits._tags("3.13t")
+    found = wheel_fits._tags("3.13t")
     assert found is not None
     abis = {(each.interpreter, each.abi) for each in found}
     assert ("cp313", "cp313t") in abis
     assert not abis & {("cp313", "cp313"), ("cp313", "abi3"), ("cp311", "cp311")}
-    assert fits._tags("") is None
+    assert wheel_fits._tags("") is None
 
 
 @pytest.mark.parametrize("name", ["torch.whl", "acme-1.0-py3-none-any.whl", "none", "empty"])
@@ -512,14 +512,14 @@ def test_what_is_no_torch(tmp_path: Path, name: str) -> None:
     (tmp_path / "torch.whl").touch()
     (tmp_path / "acme-1.0-py3-none-any.whl").touch()
     with pytest.raises(UsageError):
-        fits._find_torch(str(tmp_path / name))
+        wheel_fits._find_torch(str(tmp_path / name))
 
 
 def test_a_folder_of_torch_says_its_python(tmp_path: Path) -> None:
     (tmp_path / "torch/lib").mkdir(parents=True)
     (tmp_path / "torch/lib/libtorch_cpu.so").touch()
     (tmp_path / "torch/_C.cpython-313t-x86_64-linux-gnu.so").touch()
-    assert fits._find_torch(str(tmp_path)).python == "3.13t"
+    assert wheel_fits._find_torch(str(tmp_path)).python == "3.13t"
 
 
 def test_what_the_helper_writes_is_what_the_program_reads(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

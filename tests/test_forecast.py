@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from test_curve import FIRST, TOTAL
 from test_estimate import SECONDS, STEPS
 from xpusetup.base.model import Event
-from xpusetup.run.time_left import PARTS, Forecast, History
+from xpusetup.run.time_left import Forecast, History, Passes, blend
 
 KNOWN = History(seconds=SECONDS)
 
@@ -54,14 +53,49 @@ def test_two_lanes() -> None:
     assert build.say("output", "g", time + 100, text="x") == (200.0, 950.0)
 
 
-def test_a_compile_follows_its_curve() -> None:
-    build = Build(KNOWN._replace(curves={"b": FIRST}))
+def test_the_pace_of_now_counts_the_more_the_further_a_compile_is() -> None:
+    """It is twice as slow as the last time, when it took 1000 seconds."""
+    build = Build(KNOWN)
     time = build.run("v", "p", "f", "g")
     build.say("start", "b", time)
-    half = FIRST.marks[PARTS // 2] * 2  # twice as slow as the last time
-    here, whole = build.say("output", "b", time + half, count=TOTAL // 2, total=TOTAL)
-    assert here == pytest.approx(2 * FIRST.seconds - half, rel=0.01)
-    assert whole == pytest.approx(here + SECONDS["c"], abs=0.2)
+    told = [build.say("output", "b", time + 2 * done, count=done, total=1000) for done in (1, 250, 500, 900)]
+    misses = [abs(2 * (1000 - done) - here) / 2000 for done, (here, _all) in zip((1, 250, 500, 900), told, strict=True)]
+    assert misses == sorted(misses, reverse=True)
+    assert misses[-1] < 0.02
+    assert told[-1][1] == pytest.approx(told[-1][0] + SECONDS["c"], abs=0.2)
+
+
+def test_a_repeated_compile_is_known_from_its_first_object() -> None:
+    build = Build(KNOWN)
+    time = build.run("v", "p", "f", "g")
+    build.say("start", "b", time)
+    for done in (10, 500, 990):
+        here, _all = build.say("output", "b", time + done, count=done, total=1000)
+        assert here == pytest.approx(1000 - done, abs=1)
+
+
+def test_a_compile_that_goes_on_has_the_rest_of_the_time() -> None:
+    """It was killed at half of its 400 commands: ninja counts what is left."""
+    build = Build(KNOWN._replace(edges={"b": 400}))
+    time = build.run("v", "p", "f", "g")
+    build.say("start", "b", time)
+    assert build.say("output", "b", time, count=0, total=200)[0] == 500.0
+
+
+def test_more_time_than_ever_leaves_no_less_than_nothing() -> None:
+    assert blend(1000.0, 5000.0, 0.0) == 0.0
+    assert blend(1000.0, 5000.0, 0.5) == 2500.0
+
+
+def test_extensions_one_after_the_other_are_one_count() -> None:
+    """As a setup.py has them, of which ninja finds out that one had a command less to run."""
+    seen = Passes()
+    for count, total in [(1, 2), (2, 2), (1, 5), (2, 5), (3, 4)]:
+        seen.note(count, total)
+    assert (seen.done, seen.total) == (5, 0)
+    for count, total in [(4, 4), (1, 1)]:
+        seen.note(count, total)
+    assert (seen.done, seen.total, seen.totals) == (7, 7, [2, 4, 1])
 
 
 def test_what_was_never_run_is_not_guessed() -> None:

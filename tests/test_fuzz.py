@@ -26,11 +26,11 @@ from test_inspect_wheel import INFO, SOUND, TAG, make_wheel
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import parse_toml
 from xpusetup.bundle.contents import parse_bundle
-from xpusetup.commands.environment import ShellEnvironment
+from xpusetup.commands.env import ShellEnvironment
 from xpusetup.machine.probe_tools import parse_dump
 from xpusetup.run.workspace import Where, open_workspace
 from xpusetup.ui.console import make_console
-from xpusetup.ui.screens import show_env
+from xpusetup.ui.env import show_env
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

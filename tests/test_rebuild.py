@@ -16,7 +16,7 @@ import pytest
 
 from data.profiles import shipped
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands import rebuild
+from xpusetup.commands import wheel_rebuild
 from xpusetup.config.request import read_request, read_words, render_request
 from xpusetup.rebuild.compare import WHY, Conditions, Varied, compare_wheels, count_members, find_causes
 from xpusetup.rebuild.io import OFFSET, ZONE, make_elsewhere, render_zone
@@ -176,14 +176,14 @@ def test_a_link_leads_to_the_place_and_stays(tmp_path: Path) -> None:
     (root / "src").mkdir(parents=True)
     for name, to in {"scratch": tmp_path / "far", "inside": root / "src"}.items():
         (tmp_path / name).symlink_to(to)
-    assert rebuild._find_place(root, str(tmp_path / "scratch/x")) == tmp_path / "far/x"
+    assert wheel_rebuild._find_place(root, str(tmp_path / "scratch/x")) == tmp_path / "far/x"
     with pytest.raises(UsageError, match="is in the root itself"):
-        rebuild._find_place(root, str(tmp_path / "inside/x"))
+        wheel_rebuild._find_place(root, str(tmp_path / "inside/x"))
 
 
 def test_another_place_is_named_by_at(tmp_path: Path) -> None:
     """A root whose parent may not be written: the advice named --root, which is the first build's."""
-    assert how_chosen(rebuild._find_place(Root(tmp_path / "r"), "") / "steps") == "--at DIR"
+    assert how_chosen(wheel_rebuild._find_place(Root(tmp_path / "r"), "") / "steps") == "--at DIR"
 
 
 def test_what_says_that_it_is_a_second_build_goes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,10 +192,10 @@ def test_what_says_that_it_is_a_second_build_goes_last(tmp_path: Path, monkeypat
         (tmp_path / "again" / name).mkdir(parents=True)
     monkeypatch.setattr(removal, "_remove", _refuse)
     with pytest.raises(NotReadyError):
-        rebuild._clear(tmp_path / "again")
+        wheel_rebuild._clear(tmp_path / "again")
     assert (tmp_path / "again/rebuild.json").exists()
     monkeypatch.undo()
-    rebuild._clear(tmp_path / "again")
+    wheel_rebuild._clear(tmp_path / "again")
     assert not (tmp_path / "again").exists()
 
 
@@ -212,10 +212,10 @@ def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None
     workspace: Any = SimpleNamespace(options="--profile sim")
     wheels: Any = [SimpleNamespace(path=str(path), sha256=then)]
     if now == "the wheel":
-        rebuild._require_unchanged(workspace, wheels)
+        wheel_rebuild._require_unchanged(workspace, wheels)
         return
     with pytest.raises(NotReadyError, match="was removed or changed while it was built again"):
-        rebuild._require_unchanged(workspace, wheels)
+        wheel_rebuild._require_unchanged(workspace, wheels)
 
 
 def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> N
     (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "edited": ["simxpu"]}))
     workspace: Any = SimpleNamespace(options="--profile sim", profile=shipped("sim"))
     with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
-        rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
+        wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
     undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"
     assert caught.value.fix.splitlines()[1] == f"or undo it, and build it anew: {undo}"
-    rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]
+    wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]

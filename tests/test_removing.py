@@ -29,7 +29,7 @@ from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.storage import show_before, show_removed
+from xpusetup.ui.remove import show_before, show_removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

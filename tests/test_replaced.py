@@ -12,7 +12,7 @@ from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.environment import env
+from xpusetup.commands.env import env
 from xpusetup.commands.status import status_of_one
 from xpusetup.plan.install import INSTALL, make_install_plan
 from xpusetup.run.guard import list_replaced

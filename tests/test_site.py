@@ -14,7 +14,7 @@ from lunr import get_default_builder
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
-from xpusetup.cli.examples import EXAMPLES
+from commands_page import list_commands
 from xpusetup.config.shipped import profile_names
 from xpusetup.doctor.registry import all_checks
 
@@ -57,13 +57,13 @@ def test_each_profile_has_a_page(site: Path) -> None:
 
 def test_each_command_has_a_page_with_its_examples(site: Path) -> None:
     listed = (site / "commands.html").read_text()
-    for name, examples in EXAMPLES.items():
+    for name, command, _ in list_commands():
         place = f"commands/{name.replace(' ', '-')}.html"
         text = (site / place).read_text()
         assert f'href="{place}"' in listed
         assert 'href="../commands.html"' in text
         shown = html.unescape(re.sub(r"</?span>", "", text))
-        assert all(example in shown for example in examples)
+        assert all(example in shown for example in command.examples)
 
 
 def test_code_of_tables_is_read_as_github_reads_it(site: Path) -> None:

@@ -26,7 +26,7 @@ from xpusetup.plan.requirements import requirement_texts
 from xpusetup.recommend.machine import known
 from xpusetup.recommend.solve import make_way
 from xpusetup.run.root import Root
-from xpusetup.ui.build import show_choices, show_proofs, show_starts, show_why
+from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
 
 if TYPE_CHECKING:
     from pathlib import Path

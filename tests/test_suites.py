@@ -15,7 +15,7 @@ from golden import hold_one
 from xpusetup.base.document import to_json, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import hide_all
-from xpusetup.commands.test import AffectedOperator, OperatorTable, SuiteResult, SuiteSource, list_suites
+from xpusetup.commands.suites import AffectedOperator, OperatorTable, SuiteResult, SuiteSource, list_suites
 from xpusetup.suites.known import (
     Against,
     ChangedPackage,
@@ -34,7 +34,7 @@ from xpusetup.suites.known import (
     parse_suites,
     render_results,
 )
-from xpusetup.ui.verify import show_suite_list, show_suites
+from xpusetup.ui.suites import show_suite_list, show_suites
 from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"

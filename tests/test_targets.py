@@ -18,7 +18,7 @@ from xpusetup.commands.doctor import DoctorOptions as Diagnosis
 from xpusetup.commands.doctor import examine_machine
 from xpusetup.commands.emit import KINDS, EmitOrder, emit
 from xpusetup.commands.plan import make_savings
-from xpusetup.commands.verify_wheel import WheelOptions, verify_wheel
+from xpusetup.commands.wheel_check import WheelOptions, verify_wheel
 from xpusetup.config.request import make_request
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.config.shipped import every_profile

@@ -18,7 +18,7 @@ from xpusetup.base.model import Patch, Request
 from xpusetup.cli import complete
 from xpusetup.commands.build import BuildOptions, build, install
 from xpusetup.commands.devices import list_devices
-from xpusetup.commands.environment import ChosenPython
+from xpusetup.commands.env import ChosenPython
 from xpusetup.commands.profiles import check_profile, trust_files
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.verify import VerifyOptions, verify
@@ -237,12 +237,12 @@ def test_who_is_there_is_asked(tmp_path: Path, program: Program, monkeypatch: py
         return next(answers)
 
     monkeypatch.setattr("typer.confirm", confirm)
-    assert program("devices list --device acme.toml").code == 2
+    assert program("verify --devices --list --device acme.toml").code == 2
     assert asked == []
     monkeypatch.setattr("xpusetup.cli.finish._is_terminal", lambda: True)
-    assert program("devices list --device acme.toml").code == 2
-    assert program("devices list --device acme.toml").code == 0
-    assert program("devices list --device acme.toml").code == 0
+    assert program("verify --devices --list --device acme.toml").code == 2
+    assert program("verify --devices --list --device acme.toml").code == 0
+    assert program("verify --devices --list --device acme.toml").code == 0
     assert asked == [" Trust this file as it is now, and go on?"] * 2
 
 

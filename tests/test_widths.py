@@ -22,9 +22,8 @@ from test_machines import doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
 from xpusetup.base.document import read_json_as, to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
-from xpusetup.cli import TABLES as COMMANDS
+from xpusetup.base.verbs import FIRST, MORE
 from xpusetup.cli import app
-from xpusetup.cli.examples import EXAMPLES
 from xpusetup.commands.doctor import list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.recommend import way_of
@@ -32,10 +31,12 @@ from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.machine.facts import Facts
 from xpusetup.ui import list as listing
 from xpusetup.ui import screens as show
-from xpusetup.ui.console import VERBS, Terminal, is_command, wrap
+from xpusetup.ui.console import Terminal, is_command, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from in_process import Program
 
 WIDTHS = (40, 60, 80, 100, 160)
 ENDLESS = 3000
@@ -172,7 +173,7 @@ ERRORS: list[XpuError] = [
     ),
     NotReadyError(
         "sim lacks what the PyTorch tests need: expecttest, pytest",
-        fix="install it; no torch is replaced: xpusetup test --profile sim --root /scratch/me/builds pytorch --install",
+        fix="install it; no torch is replaced: xpusetup verify --profile sim --root /b --suite pytorch --install",
     ),
 ]
 
@@ -184,10 +185,6 @@ def test_errors(error: XpuError, monkeypatch: pytest.MonkeyPatch) -> None:
         show.show_error(error)
 
     hold(show_it)
-
-
-def test_every_command_of_the_program_is_known() -> None:
-    assert set(VERBS.split()) == set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(
@@ -219,14 +216,14 @@ def test_help(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     for name, command, _ in list_commands():
         context = typer.Context(command, info_name=f"xpusetup {name}")
         text = command.get_help(context) + capsys.readouterr().out
-        assert max(map(len, text.splitlines())) <= max(width, *map(len, EXAMPLES[name])) + 2
+        assert max(map(len, text.splitlines())) <= max(width, *map(len, command.examples)) + 2
         assert re.search(r"<(?:str|bool|int)", text) is None
         lines = [" ".join(line.strip(" │").split()) for line in text.splitlines()]
         for param in command.params:
-            shown = param.opts if param.param_type_name == "option" else ()
+            shown = param.opts if param.param_type_name == "option" and not param.hidden else ()
             for word in (*shown, *filter(None, [param.metavar])):
                 assert any(re.search(rf"{re.escape(word)}(?![\w-])", line) for line in lines), (name, word)
-        assert [example for example in EXAMPLES[name] if example not in lines] == []
+        assert [example for example in command.examples if example not in lines] == []
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -237,7 +234,18 @@ def test_the_first_help(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     text = program.get_help(typer.Context(program, info_name="xpusetup"))
     assert max(map(len, text.splitlines())) <= width
     words = " ".join(text.split())
-    assert [entry.panel for entry in COMMANDS["xpusetup"].values() if f"{entry.panel}:" not in words] == []
     for name, command, _ in list_commands():
         said = " ".join((command.help or "").partition("\n\n")[0].split())
-        assert " " in name or f" {name} {said} " in f"{words} "
+        assert (f" {name} {said} " in f"{words} ") == (name in FIRST)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_help_with_all_commands(width: int, monkeypatch: pytest.MonkeyPatch, program: Program) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = program("--help --all").out
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert [heading for heading in MORE if f"{heading}:" not in words] == []
+    for name, command, _ in list_commands():
+        said = " ".join((command.help or "").partition("\n\n")[0].split())
+        assert f" {name} {said} " in f"{words} "

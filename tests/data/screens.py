@@ -24,19 +24,19 @@ from xpusetup.commands.build_result import (
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CachedRepository, CachedStore, CacheSize, KeptFolder, PrunedCache, RootSize
 from xpusetup.commands.emit import Emitted
-from xpusetup.commands.environment import ShellEnvironment
+from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
-from xpusetup.commands.fits import FitResult
 from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
-from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
 from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
-from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.commands.wheel_check import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.commands.wheel_fits import FitResult
+from xpusetup.commands.wheel_rebuild import RebuildResult, RebuiltWheel
 from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
@@ -882,6 +882,6 @@ REBUILD_FAILED = replace(
     failure=replace(
         FAILED.failure,
         log=f"{AGAIN}/logs/torch.build.log",
-        go_on=replace(FAILED.failure.go_on, command="xpusetup rebuild --profile torch-2.5"),
+        go_on=replace(FAILED.failure.go_on, command="xpusetup wheel rebuild --profile torch-2.5"),
     ),
 )

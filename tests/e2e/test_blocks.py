@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 RUN = sorted({block.page for block in ALL if not block.kind})
 BY_NAME = ("docs/containers.md", "docs/devices.md", "docs/verify.md", "docs/wheels.md")
 """Pages whose lines take a minute each: `make e2e-long` runs them."""
-QUESTIONS = ("doctor", "verify-wheel", "fits", "devices", "status", "explain", "setup", "env")
+QUESTIONS = ("doctor", "wheel", "verify", "devices", "status", "explain", "setup", "env")
 MEANS = {
     "FOLDER-OF-ROOTS": "{root}/..",
     "ROOT": "{root}",

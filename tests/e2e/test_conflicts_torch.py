@@ -47,6 +47,6 @@ def test_an_extension_of_the_other_abi_beside_a_real_torch(demo: Demo, tmp_path:
 
 def test_the_wheel_that_was_built_is_what_its_profile_says(demo: Demo) -> None:
     (wheel,) = (demo.root / "wheels").glob("simxpu-*.whl")
-    result = xpusetup("verify-wheel", str(wheel), "--profile", "sim", "--json", env=demo.env).result
+    result = xpusetup("wheel", "check", str(wheel), "--profile", "sim", "--json", env=demo.env).result
     assert result["ok"]
     assert {one["level"] for one in result["checks"] if one["id"] in ("wheel.abi", "wheel.version")} == {"ok"}

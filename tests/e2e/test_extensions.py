@@ -76,7 +76,7 @@ def make(tmp_path: Path, torch_packages: Path) -> Callable[..., Path]:
 
 
 def devices(verb: str, tmp_path: Path, *more: str, **env: str) -> Said:
-    words = ("devices", verb, "--into", str(tmp_path / "env"), *more)
+    words = ("verify", "--devices", *(("--list",) if verb == "list" else ()), "--into", str(tmp_path / "env"), *more)
     return xpusetup(*words, env=caller(tmp_path / "home", **env))
 
 
@@ -224,14 +224,14 @@ def test_without_torch_and_without_an_environment(tmp_path: Path) -> None:
     said = devices("check", tmp_path)
     assert said.code == 3
     assert f"there is no torch in {tmp_path}/env (--into)" in said.err
-    nowhere = xpusetup("devices", "check", "--into", str(tmp_path), env=caller(tmp_path / "home"))
+    nowhere = xpusetup("verify", "--devices", "--into", str(tmp_path), env=caller(tmp_path / "home"))
     assert (nowhere.code, f"{tmp_path} is no environment" in nowhere.err) == (2, True)
 
 
 def test_the_active_environment_is_the_default(tmp_path: Path) -> None:
     new_venv(tmp_path / "env")
     env = caller(tmp_path / "home", VIRTUAL_ENV=str(tmp_path / "env"))
-    found = xpusetup("devices", "list", "--json", env=env).result["environment"]
+    found = xpusetup("verify", "--devices", "--list", "--json", env=env).result["environment"]
     assert (found["prefix"], found["chosen_by"]) == (str(tmp_path / "env"), "VIRTUAL_ENV")
 
 
@@ -291,6 +291,6 @@ def test_a_vendors_device_is_seen_by_its_file_alone(tmp_path: Path) -> None:
 def test_bad_device_files_are_usage(tmp_path: Path) -> None:
     bad = tmp_path / "bad.toml"
     bad.write_text('nam = "x"\n')
-    said = xpusetup("devices", "list", "--device", str(bad), env=caller(tmp_path / "home"))
+    said = xpusetup("verify", "--devices", "--list", "--device", str(bad), env=caller(tmp_path / "home"))
     assert said.code == 2
     assert f"{bad}:1: nam: unknown key; did you mean 'name'?" in said.err

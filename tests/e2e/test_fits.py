@@ -92,7 +92,7 @@ def imports(python: Path, wheel: Path, folder: Path) -> str:
 
 def ask(demo: Demo, wheel: Path, *words: str) -> tuple[int, dict[str, Any]]:
     """Give the exit code and the wheel's row."""
-    said = xpusetup("fits", str(wheel), *words, "--json", env=demo.env)
+    said = xpusetup("wheel", "fits", str(wheel), *words, "--json", env=demo.env)
     (one,) = said.document["result"]["wheels"]
     return said.code, one
 

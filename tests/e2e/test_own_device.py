@@ -120,7 +120,7 @@ def vendor(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
     device.folder.mkdir()
     (device.folder / "acme.toml").write_text(FILE)
-    verbs = ["profiles", "profiles", "plan", "build", "devices", "verify", "verify", "verify", "devices"]
+    verbs = ["profiles", "profiles", "plan", "build", "verify", "verify", "verify", "verify", "devices"]
     assert [line.split()[1] for line in LINES] == verbs
     for line in LINES[:3]:
         copy_line(device, line)
@@ -177,7 +177,7 @@ def test_its_file_reaches_the_verification(acme: Acme) -> None:
 @whole
 def test_it_is_listed_and_loads(acme: Acme) -> None:
     """The profile that is named brings its device file along."""
-    said = acme.run("devices", "check", *acme.options(), "--json").result
+    said = acme.run("verify", "--devices", *acme.options(), "--json").result
     (row,) = [each for each in said["devices"] if each["name"] == "acme"]
     assert (row["title"], row["present"], row["loads"], row["error"]) == ("Acme One", True, True, None)
     assert (row["entry"], row["package"], row["version"]) == ("acme = acme:_autoload", "acme", "1.0.0")
@@ -185,7 +185,7 @@ def test_it_is_listed_and_loads(acme: Acme) -> None:
 
 @whole
 def test_its_faults_are_found(acme: Acme) -> None:
-    broken = acme.run("devices", "check", *acme.options(), "--json", ACME_FAULT="broken-autoload")
+    broken = acme.run("verify", "--devices", *acme.options(), "--json", ACME_FAULT="broken-autoload")
     assert broken.code == 1
     (fault,) = [each for each in broken.document["result"]["findings"] if each["level"] == "fail"]
     assert fault["seen"].startswith("acme of acme 1.0.0 cannot be loaded: ImportError: ")

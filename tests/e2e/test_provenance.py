@@ -130,7 +130,7 @@ def test_a_built_wheel_says_what_it_was_built_from(demo: Demo, tmp_path: Path) -
     assert asked(demo, wheel).code == 0
     key, public = make_key(tmp_path)
     assert failing(asked(demo, wheel, "--key", str(public))) == {"provenance.signature": "unsigned"}
-    signed = xpusetup("sign", str(wheel), "--key", str(key), "--json", env=demo.env)
+    signed = xpusetup("wheel", "sign", str(wheel), "--key", str(key), "--json", env=demo.env)
     envelope = demo.root / f"wheels/{wheel.name}.intoto.jsonl"
     assert (signed.code, signed.result["wheels"][0]["file"]) == (0, str(envelope))
     assert asked(demo, wheel, "--key", str(public)).code == 0
@@ -161,7 +161,7 @@ def test_a_changed_wheel_is_refused(demo: Demo, tmp_path: Path) -> None:
 
 
 def asked(demo: Demo, wheel: Path, *words: str) -> Any:
-    return xpusetup("verify-wheel", str(wheel), "--provenance", *words, "--json", env=demo.env)
+    return xpusetup("wheel", "check", str(wheel), "--provenance", *words, "--json", env=demo.env)
 
 
 def failing(said: Any) -> dict[str, str]:

@@ -59,7 +59,7 @@ REAL = {"XPUSETUP_BUILD_PATH": "real"}
 
 def rebuild(tiny: Tiny, root: Path, *words: str, **more: str) -> Any:
     env = {**tiny.env, **more}
-    return xpusetup("rebuild", "--check", *tiny.options(root), *words, "--json", env=env)
+    return xpusetup("wheel", "rebuild", *tiny.options(root), *words, "--json", env=env)
 
 
 def test_what_is_well_made_is_the_same_bytes(tmp_path: Path) -> None:
@@ -130,6 +130,6 @@ def test_a_wheel_that_was_changed_is_nothing_to_compare_with(tmp_path: Path) -> 
 @pytest.mark.long
 @pytest.mark.xdist_group("demo")
 def test_simxpu_is_the_same_bytes(demo: Demo) -> None:
-    found = demo.json("rebuild", "--check")["result"]
+    found = demo.json("wheel", "rebuild")["result"]
     assert {each["name"]: each["differences"] for each in found["wheels"]} == {"simxpu": []}
     assert found["same"]

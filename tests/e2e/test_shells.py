@@ -11,9 +11,9 @@ import pytest
 
 from e2e.support import CHECKOUT
 from xpusetup.commands.build_result import evaluate
-from xpusetup.commands.environment import ShellEnvironment
-from xpusetup.ui import screens
+from xpusetup.commands.env import ShellEnvironment
 from xpusetup.ui.console import make_console
+from xpusetup.ui.env import show_env
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_each_value_is_read_back(
         pytest.skip(f"there is no {shell} here")
     for value in values:
         data = ShellEnvironment({"A": "1", "V": value, "Z": "2"}, ["GONE", "NEVER"], language)
-        screens.show_env(make_console(), data, verbose=False)
+        show_env(make_console(), data, verbose=False)
         (tmp_path / "said").write_text(capsys.readouterr().out)
         (tmp_path / "show.py").write_text(SHOW)
         script = f"{read.format(tmp_path / 'said')}; {sys.executable} {tmp_path}/show.py"

@@ -244,7 +244,7 @@ def test_transformers_on_a_device(demo: Demo, tmp_path: Path) -> None:
         "XDG_CACHE_HOME": str(tmp_path / "cache"),
         "XDG_DATA_HOME": str(tmp_path / "data"),
     }
-    words = ("test", "transformers", "--into", str(into), "--device", "simxpu", "--workers", "0")
+    words = ("verify", "--suite", "transformers", "--into", str(into), "--device", "simxpu", "--workers", "0")
     lacking = xpusetup(*words, env=env)
     assert (lacking.code, "lacks what the Transformers tests need: pytest" in lacking.err) == (3, True)
     first = xpusetup(*words, "--install", env=env)
@@ -297,8 +297,8 @@ def test_the_real_transformers(demo: Demo, tmp_path: Path) -> None:
     subprocess.run((*install, "accelerate", "parameterized"), check=True, env=demo.env, capture_output=True)
     tree = unpack_transformers(tmp_path, python, demo.env)
     env = {**demo.env, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "XDG_DATA_HOME": str(tmp_path / "data")}
-    words = ("test", "transformers", "--into", str(into), "--source", str(tree), "--select", "tests/models", "--json")
-    said = xpusetup(*words, "--device", "cpu", "--install", env=env)
+    words = ("verify", "--suite", "transformers", "--into", str(into), "--source", str(tree))
+    said = xpusetup(*words, "--select", "tests/models", "--json", "--device", "cpu", "--install", env=env)
     (row,) = said.result["suites"]
     plain = (str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junit-xml", str(tmp_path / "plain.xml"))
     done = subprocess.run((*plain, "tests/models"), check=True, env=env, cwd=tree, capture_output=True, text=True)

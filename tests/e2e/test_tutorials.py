@@ -75,7 +75,7 @@ def test_developer(demo: Demo, tmp_path: Path) -> None:
     reader = Reader("docs/start-developer.md", env, tmp_path)
     reader.copy()
     codes = dict(zip(lines_of(reader.page), reader.codes, strict=True))
-    verify = "xpusetup verify --name dev --only numbers"
+    verify = "xpusetup verify dev --only numbers"
     assert [code for line, code in codes.items() if line != verify] == [0] * (len(codes) - 1), reader.said
     numbers = [said for line, _code, said in reader.said if "print(a @ a)" in line]
     assert ["2.1000" in said for said in numbers] == [False, True]

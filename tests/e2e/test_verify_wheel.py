@@ -1,4 +1,4 @@
-"""verify-wheel on stand-ins of torch, sound and wrong in one way each: what is wrong is refused by its reason."""
+"""wheel check on stand-ins of torch, sound and wrong in one way each: what is wrong is refused by its reason."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def make_wheel(folder: Path, torch: Torch) -> Path:
 
 
 def verify(tmp_path: Path, wheel: Path, *options: str) -> tuple[int, dict[str, Any]]:
-    said = xpusetup("verify-wheel", str(wheel), *options, "--json", env=caller(tmp_path / "home"))
+    said = xpusetup("wheel", "check", str(wheel), *options, "--json", env=caller(tmp_path / "home"))
     document = said.document
-    assert document["command"] == "verify-wheel"
+    assert document["command"] == "wheel check"
     return said.code, document
 
 

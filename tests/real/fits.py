@@ -168,7 +168,7 @@ def _line(text: str) -> str:
 
 def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
     """Give what `fits` says of wheels in an environment."""
-    words = ("fits", *map(str, wheels), "--into", str(place), "--json")
+    words = ("wheel", "fits", *map(str, wheels), "--into", str(place), "--json")
     line = (sys.executable, "-m", "xpusetup.cli", *words)
     done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=CHECKOUT)
     found = json.loads(done.stdout)["result"]["wheels"]
@@ -180,7 +180,7 @@ def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
 def own_hash() -> str:
     """Hash the program's own files that `fits` runs."""
     texts = [path.read_bytes() for path in closure_files("inspect_fit")]
-    texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/fits.py", "machine/fit.py")]
+    texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/wheel_fits.py", "machine/fit.py")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.machine.companions import TorchThere, index_beside, index_of, version_beside
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 Kind: TypeAlias = Literal["wheel", "index", "default", "outside"]
 

@@ -7,7 +7,8 @@ Overrides go before every requirement, also those of other distributions, and `t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any
 
 import tomlkit
 from packaging.requirements import InvalidRequirement, Requirement
@@ -17,9 +18,6 @@ from tomlkit.items import AoT, Comment, Table
 
 from xpusetup.adopt.keeping import FAMILY, INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
 
 OVERRIDES = "override-dependencies"
 ODD = (LookupError, TypeError, AttributeError, ValueError, TOMLKitError, UsageError)

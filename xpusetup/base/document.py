@@ -10,11 +10,10 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache, partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
-    from typing import TypeAlias
 
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails

@@ -332,9 +332,7 @@ class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `edges`: how many commands ninja had to run, `passes` how many each time where it ran several times, `marks` when
-    each hundredth of them was done, in seconds since the step began; `cached`: how many compiles a compiler cache had,
-    and how many not.
+    `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
     """
 
     step: str
@@ -346,8 +344,6 @@ class JournalLine:
     load: tuple[int, int, int] | None = None
     lane: str = ""
     edges: int = 0
-    marks: tuple[float, ...] = ()
-    passes: tuple[int, ...] = ()
     cached: tuple[int, int] | None = None
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.model import ROOT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 T = TypeVar("T")
 

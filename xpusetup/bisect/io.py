@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
@@ -16,11 +18,6 @@ from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.git import ask_git, must_git
 from xpusetup.system.process import ProcessOutput, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
 
 # What a search has tried, in a file: an interrupted one goes on from it.
 

@@ -13,10 +13,10 @@ from packaging.utils import parse_wheel_filename
 from xpusetup import __version__
 from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import WorkFailedError
-from xpusetup.base.model import ROOT, Step
+from xpusetup.base.model import ROOT, Plan, Request, Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, missing_wheels
-from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
+from xpusetup.bundle.io import CheckedOutTree, hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
 from xpusetup.plan.install import INSTALL, make_gathering
@@ -28,8 +28,6 @@ from xpusetup.system import files
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from xpusetup.base.model import Plan, Request
-    from xpusetup.bundle.io import CheckedOutTree
     from xpusetup.config.profile import Profile, SourceComponent
     from xpusetup.run.prepare import PreparedPlan
     from xpusetup.run.workspace import Workspace

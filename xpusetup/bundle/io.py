@@ -10,15 +10,19 @@ import stat
 import subprocess
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
     HEAD,
+    Bundle,
+    BundleMember,
+    BundleRepository,
     has_files,
     is_safe,
     parse_bundle,
@@ -26,13 +30,6 @@ from xpusetup.bundle.contents import (
 )
 from xpusetup.system.files import cannot_write, hash_file, make_folder
 from xpusetup.system.git import Submodule, list_submodules
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import IO
-
-    from xpusetup.bundle.contents import Bundle, BundleMember, BundleRepository
-
 
 # Git repositories for bundles: the commits that a fetched tree is made of, a pack for each, repositories of them.
 

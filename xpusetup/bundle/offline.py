@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT
+from xpusetup.base.model import ROOT, Plan, Request, Step
 from xpusetup.bundle import without_network
-from xpusetup.bundle.contents import make_offline
+from xpusetup.bundle.contents import Bundle, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
@@ -29,11 +29,8 @@ from xpusetup.system.trust import foreign_file, require_trust
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from xpusetup.base.model import Plan, Request, Step
-    from xpusetup.bundle.contents import Bundle
     from xpusetup.run.root import Root
     from xpusetup.run.runner import RunOutcome
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # What a step's log tells of attempts to reach out where the network is taken away.
@@ -54,7 +51,7 @@ FETCHES = "FetchContent_Declare|ExternalProject_Add|DOWNLOAD|urlopen|urlretrieve
 """How the sources of a build ask for what they lack: what CMake, Python and shells call it."""
 LOOK = ("grep", "-rnIwE", "--exclude-dir=.git")
 NEAR = 6
-"""So many lines before a refusal an address may stand."""
+"""Maximum number of lines between an address and the refusal that it belongs to."""
 
 
 @dataclass(frozen=True)

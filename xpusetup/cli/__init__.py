@@ -6,35 +6,21 @@ Everything but Typer is imported inside the commands, so that `--help` costs no 
 from __future__ import annotations
 
 import gc
-import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 import typer.main
 from typer.core import TyperGroup
 
-from xpusetup.base.errors import UsageError
+from xpusetup.base.verbs import ALIASES, COMMANDS, FIRST, MORE, OLD, declare
 from xpusetup.cli import options
-from xpusetup.cli.finish import (
-    Finished,
-    RememberingCommand,
-    end_early,
-    end_unwritten,
-    fill_home,
-    fill_streams,
-    fit,
-    heed_signals,
-    leave,
-    name_values,
-    propose_near,
-    take_as_given,
-)
-
-COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-"""What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
+from xpusetup.cli.command import CALLED, RememberingCommand, propose_near, take_as_given
+from xpusetup.cli.finish import end_early, end_unwritten, fill_home, fill_streams, heed_signals
+from xpusetup.cli.help import first_sentence, fit, name_values
+from xpusetup.cli.refusal import Abort, Refused, refuse, refuse_abort
 
 
 def _show_version(asked: bool) -> None:
@@ -50,6 +36,7 @@ Version = Annotated[
     bool,
     typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.", **NO_VARIABLE),
 ]
+All = Annotated[bool, typer.Option("--all", help="With --help: show all commands.", **NO_VARIABLE)]
 
 
 def start(
@@ -58,13 +45,17 @@ def start(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     version: Version = False,
+    everything: All = False,
 ) -> None:
-    """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
+    """From a bare Linux machine to a verified PyTorch for Intel GPUs and other accelerators.
 
-    Without a command: this machine, and the shortest way to PyTorch on it.
+    Without a command: what is here, and the shortest way to PyTorch on this machine.
     """
+    if everything:
+        typer.echo(context.get_help())
+        raise typer.Exit
     if context.invoked_subcommand is None:
-        from xpusetup.cli.doctor import bare
+        from xpusetup.cli.setup import bare
 
         bare(json=json, quiet=quiet, verbose=verbose)
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
@@ -77,91 +68,32 @@ def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
     return {name: _for_all(each, values) for name, each in below.items()} if below else dict(values)
 
 
-GET, USE, PROVE, AWAY, HELP = "Get it", "Use it", "Prove it", "Take it elsewhere", "When something is wrong"
-"""The panels of --help, in the order in which people come to them."""
-
-
-class CommandEntry(NamedTuple):
-    """Where a command is, as module:function of this package, and how it stands in --help."""
-
-    place: str
-    panel: str | None = None
-    context: dict[str, bool] | None = None
-
-
-TABLES = {
-    "xpusetup": {
-        "build": CommandEntry("build:build", GET),
-        "install": CommandEntry("build:install", GET),
-        "plan": CommandEntry("build:plan", GET),
-        "setup": CommandEntry("doctor:setup", GET),
-        "toolkit": CommandEntry("bundle:toolkit", GET),
-        "run": CommandEntry("status:run", USE, COMMAND_FOLLOWS),
-        "env": CommandEntry("status:env", USE),
-        "list": CommandEntry("list:list_builds", USE),
-        "status": CommandEntry("status:status", USE),
-        "report": CommandEntry("status:report", USE),
-        "adopt": CommandEntry("status:adopt", USE),
-        "remove": CommandEntry("status:remove", USE),
-        "verify": CommandEntry("verify:verify", PROVE),
-        "test": CommandEntry("verify:run_tests", PROVE),
-        "verify-wheel": CommandEntry("verify:verify_wheel", PROVE),
-        "fits": CommandEntry("verify:fits", PROVE),
-        "rebuild": CommandEntry("verify:rebuild", PROVE),
-        "sign": CommandEntry("verify:sign", AWAY),
-        "emit": CommandEntry("build:emit", AWAY),
-        "dockerfile": CommandEntry("build:dockerfile", AWAY),
-        "doctor": CommandEntry("doctor:doctor", HELP),
-        "explain": CommandEntry("doctor:explain", HELP),
-        "bisect": CommandEntry("build:bisect", HELP, COMMAND_FOLLOWS),
-        "skill": CommandEntry("doctor:skill", HELP),
-        "self": CommandEntry("doctor:show_self", HELP),
-    },
-    "profiles": {
-        "list": CommandEntry("profiles:profiles_list"),
-        "show": CommandEntry("profiles:profiles_show"),
-        "check": CommandEntry("profiles:profiles_check"),
-        "new": CommandEntry("profiles:profiles_new"),
-        "lock": CommandEntry("profiles:profiles_lock"),
-        "trust": CommandEntry("profiles:profiles_trust"),
-        "schema": CommandEntry("profiles:profiles_schema"),
-    },
-    "devices": {
-        "list": CommandEntry("verify:devices_list"),
-        "check": CommandEntry("verify:devices_check"),
-        "table": CommandEntry("verify:devices_table"),
-    },
-    "bundle": {"create": CommandEntry("bundle:bundle_create"), "verify": CommandEntry("bundle:bundle_verify")},
-    "cache": {"size": CommandEntry("bundle:cache_size"), "prune": CommandEntry("bundle:cache_prune")},
-}
-"""The commands of each group."""
 GROUPS = {
-    "profiles": (GET, "List, show, check, lock, write and trust profiles."),
-    "devices": (PROVE, "Accelerators here, and what `import torch` loads for them."),
-    "bundle": (AWAY, "All that a build fetches in one file, for machines without a network."),
-    "cache": (USE, "What is kept on the disk for all builds: its size, and what can go."),
+    "profiles": "List, show, check, write, pin and trust profiles.",
+    "wheel": "Check and sign wheels, see what they fit, build them again.",
+    "bundle": "Put all downloads of a build into one file, for machines without a network.",
+    "devices": "Tables of accelerators.",
 }
+"""What --help says of a command that has commands of its own."""
+SHOWN = {"": FIRST, **MORE}
+"""The commands below each heading of --help --all."""
 
 
 class Commands(Mapping[str, Any]):
     """Commands by name, each imported and made when it is asked for: one that runs needs none of the others."""
 
-    def __init__(self, table: Mapping[str, CommandEntry], groups: Mapping[str, Any]) -> None:
-        self._table = table
+    def __init__(self, group: str, groups: Mapping[str, Any]) -> None:
+        self._group = group
         self._made = dict(groups)
-        self._names = (*table, *groups)
+        below = (name.removeprefix(f"{group} ") for name in COMMANDS if name.startswith(f"{group} ") or not group)
+        self._names = tuple(dict.fromkeys(name.partition(" ")[0] for name in below))
 
     def __getitem__(self, name: str) -> Any:
         """Give a command. Raises KeyError for one that is not there."""
         if name not in self._made:
-            entry = self._table[name]
-            module, _, function = entry.place.partition(":")
-            one = typer.Typer(add_completion=False, rich_markup_mode=None)
-            made = one.command(
-                name, cls=RememberingCommand, rich_help_panel=entry.panel, context_settings=entry.context
-            )
-            made(getattr(import_module(f"xpusetup.cli.{module}"), function))
-            self._made[name] = typer.main.get_command(one)
+            if name not in self._names:
+                raise KeyError(name)
+            self._made[name] = _make(f"{self._group} {name}".strip(), name)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -173,43 +105,104 @@ class Commands(Mapping[str, Any]):
         return len(self._names)
 
 
+def _make(name: str, word: str) -> Any:
+    """Make a command of the function that is declared by its name, in the module that bears its first word."""
+    module = import_module(f"xpusetup.cli.{name.partition(' ')[0]}")
+    functions = (each for each in vars(module).values() if hasattr(each, "declared"))
+    function = next(each for each in functions if each.declared.name == name)
+    declared = function.declared
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
+    words = {"allow_extra_args": True, "allow_interspersed_args": False} if declared.follows else None
+    one.command(word, cls=RememberingCommand, context_settings=words)(function)
+    made: Any = typer.main.get_command(one)
+    made.examples, made.common = declared.examples, declared.common
+    made.follows, made.takes = declared.follows, declared.takes
+    return made
+
+
 class CommandGroup(TyperGroup):
-    """A group whose commands are those of its table."""
+    """A group whose commands are those of the table of names."""
 
     def __init__(self, **words: Any) -> None:
         """Make it as Typer does."""
         super().__init__(**words)
-        self.commands = Commands(TABLES[self.name or ""], self.commands)  # type: ignore[assignment]
+        group = "" if self.name == "xpusetup" else self.name or ""
+        self.commands = Commands(group, self.commands)  # type: ignore[assignment]
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help; the variables of Typer's own options are nobody's concern."""
-        for parameter in self.params:
-            if (parameter.name or "").endswith("_completion"):
-                parameter.show_envvar = False  # type: ignore[attr-defined]
+        """Write the help; a short one names the way to all commands."""
         name_values(self.get_params(ctx))
         fit(formatter)
+        if not self._is_first(ctx):
+            super().format_help(ctx, formatter)
+            return
+        self.epilog = None if _wants_all(ctx) else f"{len(COMMANDS) - len(FIRST)} more commands: xpusetup --help --all"
         super().format_help(ctx, formatter)
+
+    def _is_first(self, ctx: Any) -> bool:
+        return ctx.parent is None
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Give the options, also those that Typer adds by itself."""
-        return take_as_given(super().get_params(ctx))
+        parameters = take_as_given(super().get_params(ctx))
+        for each in parameters:
+            if (each.name or "").endswith("_completion"):
+                each.hidden = not _wants_all(ctx)
+        return parameters
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the options that stand before the command."""
+        ctx.meta["xpusetup.all"] = "--all" in args
         with propose_near(self.params):
             return super().parse_args(ctx, args)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer gives it
-        """Write the commands under the headings of their panels, with the whole first sentence of each."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        width = max(map(len, self.commands))
-        for name in self.commands:
-            command: Any = self.commands[name]
-            words = inspect.cleandoc(command.help or "").partition("\n\n")[0]
-            panels.setdefault(command.rich_help_panel or "Commands", []).append((name.ljust(width), words))
-        for panel, rows in panels.items():
-            with formatter.section(panel):
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Find the command of the first words, also by an alias or an old name."""
+        if self._is_first(ctx):
+            args = _rename(ctx, args)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands with the first sentence of each; all of them, or the first ones."""
+        if not self._is_first(ctx):
+            headings = {"Commands": tuple(self.commands)}
+        elif _wants_all(ctx):
+            headings = {heading or "Commands": names for heading, names in SHOWN.items()}
+        else:
+            headings = {"Commands": FIRST}
+        for heading, names in headings.items():
+            rows = [(name, first_sentence(self._find(name))) for name in names]
+            with formatter.section(heading):
                 formatter.write_dl(rows)
+
+    def _find(self, name: str) -> Any:
+        first, _, second = name.partition(" ")
+        found: Any = self.commands[first]
+        return found.commands[second] if second else found
+
+
+def _wants_all(ctx: Any) -> bool:
+    return bool(ctx.meta.get("xpusetup.all"))
+
+
+def _rename(ctx: Any, args: list[str]) -> list[str]:
+    """Give the words with the command by its name: for an alias, an old name, or `help COMMAND`."""
+    if args[0] == "help":
+        return [*_rename(ctx, args[1:]), "--help"] if args[1:] else ["--help"]
+    if args[0] in ALIASES:
+        return [*ALIASES[args[0]].split(), *args[1:]]
+    for count in (1, 2):
+        old = " ".join(args[:count])
+        if old in OLD:
+            ctx.meta[CALLED] = old
+            return [*_new_words(old), *args[count:]]
+    return args
+
+
+def _new_words(old: str) -> list[str]:
+    """Give the words of today for an old name; that of a suite is put where it was an argument."""
+    words = OLD[old].split()
+    return words[:-1] if words[-1] == "--suite" else words
 
 
 app = typer.Typer(
@@ -221,9 +214,20 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(start)
-for _name, (_panel, _help) in GROUPS.items():
+for _name, _help in GROUPS.items():
     _group = typer.Typer(cls=CommandGroup, no_args_is_help=True, help=_help, rich_markup_mode=None)
-    app.add_typer(_group, name=_name, rich_help_panel=_panel)
+    app.add_typer(_group, name=_name)
+
+
+def _options_of(name: str) -> frozenset[str]:
+    command: Any = typer.main.get_command(app)
+    for word in name.split():
+        command = command.commands[word]
+    options = frozenset(option for each in command.params for option in each.opts)
+    return options if command.takes or "--name" in options else frozenset()
+
+
+declare(_options_of)
 
 
 COLLECT_AFTER = 200_000
@@ -231,32 +235,18 @@ COLLECT_AFTER = 200_000
 again is a tenth of what a short command costs."""
 
 
-def _tell_bad_usage() -> None:
-    """Write the document of an error, where JSON was asked for and somebody reads it."""
-    from xpusetup.commands.result import make_error_document
-    from xpusetup.system.environment import variable
-
-    if "--json" in sys.argv or variable("XPUSETUP_JSON"):
-        error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
-        try:
-            sys.stdout.write(make_error_document("xpusetup", error) + "\n")
-            sys.stdout.flush()
-        except OSError:
-            leave(sys.stdout)
-
-
 def main() -> None:
-    """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
+    """Run the program; what Typer refuses is told as every other error is."""
     heed_signals(end_early)
     fill_streams()
     fill_home()
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
-        app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
-    except SystemExit as end:
-        if end.code == UsageError.code and not isinstance(end, Finished):
-            _tell_bad_usage()
-        raise
+        sys.exit(app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP", standalone_mode=False))
+    except Refused as error:
+        refuse(error, sys.argv[1:])
+    except Abort:
+        refuse_abort(sys.argv[1:])
     except OSError as error:  # --help, which ends before any command
         end_unwritten(error)
     finally:

@@ -13,13 +13,16 @@ if TYPE_CHECKING:
 
 
 def profiles(incomplete: str) -> list[str]:
-    """Offer the profiles that ship."""
+    """Offer the profiles that ship, also by their short names."""
     from xpusetup.config.shipped import profile_names
 
-    return [name for name in profile_names() if name.startswith(incomplete)]
+    names = profile_names()
+    short = (name.removeprefix("torch-") for name in names if name.startswith("torch-"))
+    return [name for name in (*names, *(short if incomplete else ())) if name.startswith(incomplete)]
 
 
 def stacks(incomplete: str) -> list[str]:
+    """Offer the stacks that ship."""
     from xpusetup.config.shipped import stack_names
 
     return [name for name in stack_names() if name.startswith(incomplete)]
@@ -53,7 +56,7 @@ def systems(incomplete: str) -> list[str]:
 
 def suites(incomplete: str) -> list[str]:
     """Offer the suites of tests."""
-    from xpusetup.commands.test import list_suites
+    from xpusetup.commands.suites import list_suites
 
     return [suite.name for suite in list_suites().data.list_ if suite.name.startswith(incomplete)]
 
@@ -82,6 +85,11 @@ def names(incomplete: str) -> list[str]:
     except XpuError:  # settings that cannot be read, or are not trusted: the command itself says so
         return []
     return [name for name in there if name.startswith(incomplete)]
+
+
+def builds(incomplete: str) -> list[str]:
+    """Offer the builds that are here; where there are none, the profiles."""
+    return names(incomplete) or profiles(incomplete)
 
 
 def assigned(context: typer.Context, incomplete: str) -> list[str]:
@@ -135,7 +143,7 @@ def _profile(context: typer.Context) -> Profile | None:
     from xpusetup.base.errors import XpuError
     from xpusetup.config.shipped import load_profile, newest_profile
 
-    given = context.params.get("profile")
+    given = context.params.get("profile") or context.params.get("named")
     named = given[-1] if isinstance(given, list | tuple) and given else given
     try:
         return load_profile(named or newest_profile())

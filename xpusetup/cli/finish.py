@@ -5,19 +5,18 @@ from __future__ import annotations
 import codecs
 import io
 import os
-import re
 import signal
 import sys
 import traceback
-from contextlib import contextmanager, suppress
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from typer.core import TyperCommand
+from xpusetup.base.verbs import OLD
+from xpusetup.cli.named import Words, place_named
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.result import AnyResult
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 
 
 _AT_WORK: dict[str, Any] = {}
+_WORDS: list[Words] = [Words()]
+"""How the words of the command at work were read."""
 OF_PLACES = ("DIR", "FILE", "ENV")
 """What the help calls the value of an option or argument that names a file or folder."""
 
@@ -48,137 +49,32 @@ def name_stdout(parameters: Iterable[Any], given: dict[str, Any]) -> None:
             given[each.name] = STDOUT
 
 
+def begin(given: dict[str, Any], words: Words) -> None:
+    """Remember what a command was given, for as long as it is at work."""
+    _AT_WORK.clear()
+    _AT_WORK.update(given)
+    _WORDS[:] = [words]
+
+
+def place_words(given: dict[str, Any]) -> dict[str, Any]:
+    """Give the values of options with what the argument names, and remember them. Raises UsageError."""
+    placed = place_named(given, _WORDS[0])
+    _AT_WORK.update(placed)
+    return placed
+
+
+def name_new(called: str, *, silent: bool) -> None:
+    """Say the new name of a command that was called by an old one."""
+    if not silent:
+        with suppress(OSError):
+            sys.stderr.write(
+                f"xpusetup: {called} is called {OLD[called]} now; the old name goes with the next release\n"
+            )
+
+
 def writes_stdout() -> bool:
     """Say whether the command at work was told to write a file that is its stdout: its screen goes to stderr then."""
     return any(_AT_WORK.get(name) in {STDOUT, "/dev/fd/1", "/proc/self/fd/1"} for name in OUTPUTS)
-
-
-def name_values(parameters: Iterable[Any]) -> None:
-    """Let the help say what an option or argument takes in one word, and nothing of a flag, which takes none."""
-    for parameter in parameters:
-        if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda **_words: None  # beside its word it would say str
-        parameter.metavar = parameter.metavar or (
-            "" if getattr(parameter, "is_flag", False) else parameter.name.upper()
-        )
-
-
-class _AsGiven:
-    """How an option takes its value: one that has its type already as it is, any other as Typer reads it.
-
-    Typer makes a reader of pydantic for each option, also for those that were left out: a fifth of a short command.
-    """
-
-    def __init__(self, kind: Any, read: Callable[[], Any]) -> None:
-        self._kind = kind
-        self._read = read
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Give the value of an option; Typer calls this."""
-        words = value if isinstance(value, list | tuple) else ()
-        if self._kind == list[str] and (value is None or words) and all(type(each) is str for each in words):
-            return list(words)
-        if value is None or type(value) is self._kind:
-            return value
-        if self._kind is int and re.fullmatch(r"\s*[+-]?\d+\s*", str(value)) is None:
-            import typer
-
-            raise typer.BadParameter(f"{value!r} is no whole number", ctx=ctx, param=param)
-        return self._read().coerce(value, param=param, ctx=ctx)
-
-
-def take_as_given(parameters: list[Any]) -> list[Any]:
-    """Let options take what has its type already as it is."""
-    for each in parameters:
-        known = getattr(each, "get_runtime_param", None)  # Typer before 0.29 has none
-        if known is not None and not isinstance(known, partial):
-            each.get_runtime_param = partial(_AsGiven, each.type_descriptor.annotation, known)
-    return parameters
-
-
-@contextmanager
-def propose_near(parameters: Iterable[Any]) -> Iterator[None]:
-    """Let an option that is not known be told with the one that is near to it, where there is one."""
-    try:
-        yield
-    except Exception as error:
-        if hasattr(error, "possibilities") and hasattr(error, "option_name"):
-            from xpusetup.base.text import nearest
-
-            words = [word.removeprefix("--") for each in parameters for word in each.opts if word.startswith("--")]
-            close = nearest(error.option_name.lstrip("-"), words)
-            error.possibilities = [f"--{close}"] if close else None
-        raise
-
-
-def _usage_of(argument: Any) -> str:
-    word = argument.metavar or argument.name.upper()
-    return f"{word if argument.required else f'[{word}]'}{'...' if argument.nargs == -1 else ''}"
-
-
-NARROWEST, BELOW = 20, 6
-"""Columns that a help has at least, and how long a word may be in a narrow one with its meaning beside it."""
-
-
-def fit(formatter: Any) -> None:
-    """Let a help be as narrow as the terminal: what a word means stands below it then."""
-    import shutil
-
-    width = shutil.get_terminal_size().columns - 2
-    if width < formatter.width:
-        formatter.width = max(width, NARROWEST)
-        formatter.write_dl = partial(formatter.write_dl, col_max=BELOW)
-
-
-class RememberingCommand(TyperCommand):
-    """A command that remembers its options for as long as it is at work."""
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """Give the options, also those that Typer adds by itself."""
-        return take_as_given(super().get_params(ctx))
-
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
-        from xpusetup.cli.examples import explain_end
-
-        for parameter in self.params:
-            parameter.show_envvar = False  # type: ignore[attr-defined]
-        name_values(self.get_params(ctx))
-        fit(formatter)
-        options = (each.opts[0] for each in self.params if each.param_type_name == "option")
-        self.epilog = explain_end(ctx.command_path.partition(" ")[2], options)
-        super().format_help(ctx, formatter)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Give the words behind its name: arguments as people write them, and the command that it runs."""
-        words = [_usage_of(each) for each in self.get_params(ctx) if each.param_type_name == "argument"]
-        return ["[OPTIONS]", *words, *(["--", "COMMAND..."] if self.context_settings.get("allow_extra_args") else [])]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the options; each is a variable by its own word, also where Python has that for its own (--for)."""
-        for each in self.params:
-            word = max(each.opts, key=len)[2:].replace("-", "_")
-            if each.param_type_name == "option" and word != each.name and each.envvar is None:
-                each.envvar = f"{ctx.auto_envvar_prefix}_{word.upper()}"
-        with propose_near(self.params):
-            return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run it."""
-        name_stdout(self.params, ctx.params)
-        _AT_WORK.clear()
-        _AT_WORK.update({**ctx.find_root().params, **ctx.params})
-        from xpusetup.system.files import places_of
-
-        with places_of(self._list_places()):
-            return super().invoke(ctx)
-
-    def _list_places(self) -> dict[Path, str]:
-        """Give the files and folders that were named, and the option or argument that names each; / is any other."""
-        places = {each.name: _write_place(each) for each in self.params if each.metavar in OF_PLACES}
-        usual = {} if "root" in places else {Path("/"): places.get("out", "export XPUSETUP_ROOT=DIR")}
-        given = {how: value for name, how in places.items() if isinstance(value := _AT_WORK.get(name), str) and value}
-        return usual | {Path(os.path.expanduser(value)): how for how, value in given.items()}  # noqa: PTH111 - ~nobody
 
 
 def situation() -> dict[str, list[str]]:
@@ -191,15 +87,12 @@ def situation() -> dict[str, list[str]]:
     return {**texts, **{option: found for option, found in lists.items() if option == "--rev" or len(found) == 1}}
 
 
-def _write_place(parameter: Any) -> str:
-    longest = max(parameter.opts, key=len) if parameter.param_type_name == "option" else ""
-    return f"{longest} {parameter.metavar}".strip()
-
-
 # What asks the program to end: each signal ends the steps at work, and the exit code is 130.
 
 
 INTERRUPTED = 130
+UNWRITTEN = 3
+"""The code of a command whose answer cannot be written."""
 
 
 def heed_signals(handler: Callable[[int, object], object]) -> None:
@@ -277,12 +170,10 @@ def finish(
     command: str, work: Callable[[], AnyResult], *, json: bool, quiet: bool = False, verbose: bool = False
 ) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
-    from dataclasses import replace
-
     from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
-    from xpusetup.commands.result import again, complete, complete_result, make_document
+    from xpusetup.commands.result import again, complete
     from xpusetup.system.files import unforeseen
-    from xpusetup.ui.screens import show_error, show_result
+    from xpusetup.ui.screens import show_error
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -301,18 +192,41 @@ def finish(
         if verbose or _AT_WORK.get("verbose"):  # -v also before a command that has no such option itself
             traceback.print_exception(caught)
     else:
-        told = replace(result, data=complete_result(result.data, situation()))
-        if json:
-            from xpusetup.commands.next_commands import list_next
-
-            document = make_document(told, list_next(told.data, situation()))
-            _say(lambda: sys.stdout.write(document + "\n"))
-        else:
-            _say(lambda: show_result(told, quiet=quiet, verbose=verbose, stderr=writes_stdout()))
+        _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
-    _say(lambda: _write_error(command, error) if json else show_error(error))
+    error.message += _tell_variables(error.message)
+    _say(lambda: _write_error(command, error) if json else show_error(error), code=error.code)
     raise Finished(error.code)
+
+
+def _tell(result: AnyResult, *, json: bool, quiet: bool, verbose: bool) -> None:
+    """Write a result, as a document or as its screen."""
+    from dataclasses import replace
+
+    from xpusetup.commands.result import complete_result, make_document
+    from xpusetup.ui.screens import show_result
+
+    told = replace(result, data=complete_result(result.data, situation()))
+    if json:
+        from xpusetup.commands.next_commands import list_next
+
+        document = make_document(told, list_next(told.data, situation()))
+        _say(lambda: sys.stdout.write(document + "\n"))
+    else:
+        _say(lambda: show_result(told, quiet=quiet, verbose=verbose, stderr=writes_stdout()))
+
+
+def _tell_variables(message: str) -> str:
+    """Name the variables that hold what an error speaks of."""
+    from xpusetup.system.environment import variable
+
+    told = [
+        f"{option} is from {name}"
+        for option, name in _WORDS[0].variables.items()
+        if option in message or repr(variable(name)) in message
+    ]
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _write_error(command: str, error: XpuError) -> None:
@@ -353,8 +267,11 @@ def _trusts(error: UntrustedError, *, json: bool) -> bool:
         return False
 
 
-def _say(write: Callable[[], object]) -> None:
-    """Say something, where it can be said: a reader that has gone has had enough, a full disk is told of on stderr."""
+def _say(write: Callable[[], object], *, code: int = UNWRITTEN) -> None:
+    """Say something, where it can be said: a reader that has gone has had enough, a full disk is told of on stderr.
+
+    `code`: the exit code where it cannot be written.
+    """
     try:
         write()
         for stream in (sys.stdout, sys.stderr):
@@ -362,7 +279,7 @@ def _say(write: Callable[[], object]) -> None:
     except BrokenPipeError:
         leave(sys.stdout, sys.stderr)
     except OSError as error:
-        end_unwritten(error)
+        end_unwritten(error, code)
 
 
 def say_part(write: Callable[[], object]) -> None:
@@ -376,12 +293,10 @@ def say_part(write: Callable[[], object]) -> None:
         end_unwritten(error)
 
 
-def end_unwritten(error: OSError) -> NoReturn:
+def end_unwritten(error: OSError, code: int = UNWRITTEN) -> NoReturn:
     """End where what was asked for cannot be written, and say so to whoever still hears."""
-    from xpusetup.base.errors import NotReadyError
-
     leave(sys.stdout)
     with suppress(OSError):
         sys.stderr.write(f"xpusetup: the answer could not be written: {error.strerror}\n")
         sys.stderr.flush()
-    raise Finished(NotReadyError.code) from error
+    raise Finished(code) from error

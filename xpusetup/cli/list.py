@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from xpusetup.cli import options
 
@@ -10,11 +12,21 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-@options.command("list")
-def list_builds(*, told: options.LongOutput) -> AnyResult:
-    """List the builds and environments here: release, state, whether verified, size, age."""
+@options.command("list", "xpusetup list", "xpusetup list --cache", common="--cache")
+def list_builds(
+    *,
+    cache: Annotated[bool, typer.Option("--cache", help="Show what is kept for all builds, and its size.")] = False,
+    told: options.LongOutput,
+) -> AnyResult:
+    """List the builds here: release, state, whether verified, size, age."""
     from xpusetup.commands.list import list_builds as make
     from xpusetup.ui.live import waiting
+
+    if cache:
+        from xpusetup.commands.cache import size
+
+        with waiting("counting files", quiet=told.silent):
+            return size()
 
     with waiting("measuring what is there", quiet=told.silent):
         return make()

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
 from xpusetup.cli import complete
-from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import finish, place_words
+from xpusetup.cli.named import BUILD, PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,22 +34,55 @@ Words = list[str] | None
 """What an option holds that may be given several times."""
 
 
-def _offered(option: str, told: str, metavar: str, offer: Callable[..., list[str]]) -> Any:
-    """Give an option for which the shell offers words."""
-    return typer.Option(option, help=told, metavar=metavar, autocompletion=offer)
+def _offered(option: str, told: str, metavar: str, offer: Callable[..., list[str]], default: str = "") -> Any:
+    """Give an option for which the shell offers words; `default`: what the help says of its default."""
+    return typer.Option(option, help=told, metavar=metavar, autocompletion=offer, show_default=default or True)
 
 
-def _choice(option: str, told: str, *words: str) -> Any:
+def _choice(option: str, told: str, *words: str, default: str = "") -> Any:
     """Give an option that takes one of some words."""
-    return _offered(option, told, "|".join(words), complete.one_of(*words))
+    return _offered(option, told, "|".join(words), complete.one_of(*words), default)
 
 
+NEWEST = "the newest that fits this machine"
+PROFILE_WORDS = "The profile: its name or file. 2.14 is short for torch-2.14."
+ProfileName = Annotated[
+    str,
+    typer.Argument(help=PROFILE_WORDS, metavar="PROFILE", autocompletion=complete.profiles, show_default=NEWEST),
+]
+ProfileNames = Annotated[
+    Words,
+    typer.Argument(
+        help=f"{PROFILE_WORDS} Several make a matrix.",
+        metavar="PROFILE",
+        autocompletion=complete.profiles,
+        show_default=NEWEST,
+    ),
+]
+
+
+def _build(default: str) -> Any:
+    """Give the argument that names a build; `default`: which is meant without it."""
+    return Annotated[
+        str,
+        typer.Argument(
+            help="The build: its name, as list shows it.",
+            metavar="BUILD",
+            autocompletion=complete.builds,
+            show_default=default or False,
+        ),
+    ]
+
+
+Build = _build("the one that was finished or verified last")
+AnyBuild = _build("the only one; several are listed")
+NamedBuild = _build("")
 OF_PROFILE = typer.Option(
-    "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
+    "--profile", "-p", help="The profile: its name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
 )
 OF_STACK = typer.Option(
     "--stack",
-    help="A stack (torch, and what stands on it): its name or file.",
+    help="A stack (torch and packages that need it): its name or file.",
     metavar="NAME|FILE",
     autocompletion=complete.stacks,
 )
@@ -56,91 +90,170 @@ Profile = Annotated[str, OF_PROFILE]
 Profiles = Annotated[Words, OF_PROFILE]
 Stack = Annotated[str, OF_STACK]
 Stacks = Annotated[Words, OF_STACK]
-Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
-Name = Annotated[
-    str, typer.Option("--name", help="Another name for the folder of this build.", autocompletion=complete.names)
+Root = Annotated[
+    str, typer.Option("--root", help="The folder of the build itself.", metavar="DIR", allow_from_autoenv=False)
 ]
-BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
-Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
-Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
-IntoNew = Annotated[str, typer.Option("--into", help="A venv or conda prefix, or a new folder for one.", metavar="ENV")]
-Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
+Name = Annotated[
+    str,
+    typer.Option("--name", help="The build's name.", metavar="NAME", autocompletion=complete.names),
+]
+NewName = Annotated[
+    str,
+    typer.Option(
+        "--name",
+        help="A name for the build.",
+        metavar="NAME",
+        autocompletion=complete.names,
+        show_default="the profile's",
+    ),
+]
+BuildDir = Annotated[
+    str, typer.Option("--build-dir", help="Keep and compile sources in this folder (scratch).", metavar="DIR")
+]
+Prefix = Annotated[str, typer.Option("--prefix", help="Put the environment into this folder.", metavar="DIR")]
+Into = Annotated[
+    str, typer.Option("--into", help="Use this environment (venv, conda) instead of the build's own.", metavar="ENV")
+]
+IntoNew = Annotated[
+    str,
+    typer.Option(
+        "--into",
+        help="Install into this venv or conda environment; a new folder becomes a venv.",
+        metavar="ENV",
+        show_default="an environment of the build's own",
+    ),
+]
+Python = Annotated[str, typer.Option("--python", help="The interpreter: its version or path.", metavar="VERSION|PATH")]
 Rev = Annotated[
-    Words, _offered("--rev", "Another revision: tag, branch, commit, pr/N.", "COMPONENT=REF", complete.assigned)
+    Words,
+    _offered(
+        "--rev",
+        "Another revision of a component: tag, branch, commit or pr/N.",
+        "COMPONENT=REF",
+        complete.assigned,
+        "those of the profile",
+    ),
 ]
 Take = Annotated[
     Words,
     _offered(
         "--take",
-        "A part from source, as the published wheel, or left out.",
+        "Build a component from source, take its published wheel, or leave it out.",
         "COMPONENT=source|wheel|skip",
         complete.takes,
     ),
 ]
-Toolkit = Annotated[str, _offered("--toolkit", "Another tool chain of the profile.", "NAME", complete.toolkits)]
-Pythons = Annotated[Words, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
-Archs = Annotated[Words, _offered("--arch", "Device targets to compile for.", "LIST", complete.targets)]
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
-Bundle = Annotated[
-    str, typer.Option("--bundle", help="Take all that is fetched from this bundle; no network.", metavar="FILE")
+Toolkit = Annotated[
+    str,
+    _offered(
+        "--toolkit", "Compile with this toolkit of the profile.", "NAME", complete.toolkits, "the profile's usual"
+    ),
 ]
-Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
-Only = Annotated[Words, _offered("--only", "This component alone.", "COMPONENT", complete.components)]
-Until = Annotated[str, _offered("--until", "Stop after this step.", "STEP", complete.steps)]
-Arch = Annotated[str, _offered("--arch", "Device targets to compile for.", "auto|LIST", complete.targets)]
-Set = Annotated[Words, _offered("--set", "A build variable.", "COMPONENT.KEY=VALUE", complete.variables)]
+Pythons = Annotated[Words, typer.Option("--python", help="The version of the interpreter.", metavar="VERSION")]
+Archs = Annotated[
+    Words, _offered("--arch", "GPUs to compile for, such as bmg,pvc.", "LIST", complete.targets, "the profile's")
+]
+Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; - is stdout.", metavar="FILE")]
+Bundle = Annotated[
+    str, typer.Option("--bundle", help="Take all downloads from this bundle; use no network.", metavar="FILE")
+]
+SetupGoal = Annotated[
+    str, _choice("--for", "What the machine is for.", "build", "run", default="what the shortest way needs")
+]
+Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run", default="both")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress; one line if all went well.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")]
+Only = Annotated[Words, _offered("--only", "Build this component alone.", "COMPONENT", complete.components, "all")]
+Until = Annotated[
+    str, _offered("--until", "Stop after this step; plan lists them.", "STEP", complete.steps, "the last step")
+]
+Arch = Annotated[
+    str,
+    _offered("--arch", "GPUs to compile for, such as bmg,pvc; auto chooses them.", "auto|LIST", complete.targets),
+]
+Set = Annotated[Words, _offered("--set", "Set a variable of the build.", "COMPONENT.KEY=VALUE", complete.variables)]
 Source = Annotated[
     Words,
     _offered(
         "--source",
-        "A checkout of your own; it is never reset.",
+        "Build your own checkout, which is never reset; :editable installs it in place, pinned ends it.",
         "COMPONENT=DIR[:editable]|pinned",
         complete.assigned,
     ),
 ]
-Patch = Annotated[Words, _offered("--patch", "A patch for a fetched source.", "COMPONENT=FILE", complete.assigned)]
-Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
+Patch = Annotated[
+    Words, _offered("--patch", "Apply a patch to a downloaded source.", "COMPONENT=FILE", complete.assigned)
+]
+Target = Annotated[str, typer.Option("--target", help="Build this ninja target alone, and no wheel.", metavar="TARGET")]
 Launcher = Annotated[
     str,
     _choice(
         "--launcher",
-        "The compiler cache; auto: ccache or sccache, where one is installed.",
+        "The compiler cache; auto: ccache or sccache, if one is installed.",
         "auto",
         "ccache",
         "sccache",
         "none",
     ),
 ]
-Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
-Verify = Annotated[
-    str, _choice("--verify", "Verify at the end; auto: where there is a device.", "auto", "require", "off")
+Events = Annotated[str, typer.Option("--events", help="Write each event as a line of JSON.", metavar="FILE")]
+Verify = Annotated[str, _choice("--verify", "Verify at the end; auto: if there is a device.", "auto", "require", "off")]
+Hashes = Annotated[bool, typer.Option("--require-hashes", help="Refuse downloads without a published hash.")]
+Device = Annotated[
+    Words,
+    typer.Option(
+        "--device",
+        help="The device: its name or device file.",
+        metavar="NAME|FILE",
+        show_default="the one that is here",
+    ),
 ]
-Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
-Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME|FILE")]
-Shell = Annotated[str, _choice("--shell", "Whose language; csh is tcsh's too.", "sh", "fish", "csh")]
+Shell = Annotated[
+    str, _choice("--shell", "The shell's language; csh serves tcsh too.", "sh", "fish", "csh", default="of your shell")
+]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
-OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
+OnlyChecks = Annotated[Words, typer.Option("--only", help="Run this check or area alone.", metavar="ID")]
 SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]
-ListChecks = Annotated[bool, typer.Option("--list", help="List the checks.")]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.", metavar="N")]
-Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
+ListChecks = Annotated[bool, typer.Option("--list", help="List the checks, and run none.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=1, help="Compile so many files at a time.", metavar="N", show_default="by cores and memory"
+    ),
+]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        "--patience", help="Seconds that a check may take.", metavar="S", min=1, show_default="300; --devices: 60"
+    ),
+]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[str, _offered("--os", "The image's system.", "SYSTEM", complete.systems)]
+ImageOs = Annotated[str, _offered("--os", "The system of the image.", "SYSTEM", complete.systems, "ubuntu-24.04")]
 ImageTarget = Annotated[
-    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel")
+    str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel", default="runtime")
 ]
-From = Annotated[str, _choice("--from", "Compiled, or as published.", "source", "wheels")]
+From = Annotated[
+    str, _choice("--from", "Compile it, or install what was published.", "source", "wheels", default="source")
+]
 ImageDialect = Annotated[
-    str, _choice("--dialect", "portable: for engines without BuildKit, as old buildah.", "buildkit", "portable")
+    str,
+    _choice(
+        "--dialect",
+        "portable serves builders without BuildKit, such as old buildah.",
+        "buildkit",
+        "portable",
+        default="buildkit",
+    ),
 ]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
-ImageDriver = Annotated[str, _choice("--driver", "Intel's line of driver packages.", "client", "data-center")]
+ImageDriver = Annotated[str, _choice("--driver", "Which of Intel's driver packages.", "client", "data-center")]
 ImagePin = Annotated[
-    Words, typer.Option("--pin", help="A package of the system in just this version.", metavar="PACKAGE=VERSION")
+    Words, typer.Option("--pin", help="Install a system package in this version.", metavar="PACKAGE=VERSION")
+]
+AskOthers = Annotated[
+    bool, typer.Option("--prompt", help="Print it as text for an assistant, a colleague or an issue.")
 ]
 
 
@@ -154,11 +267,13 @@ def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
     return tuple((field.name, hints[field.name], field.default) for field in fields(group))
 
 
-def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
-    """Let a command that takes groups of options have each option of theirs as its own; one with a name is finished."""
+def _spread(
+    work: Callable[..., AnyResult], more: tuple[tuple[str, Any, Any], ...]
+) -> tuple[dict[str, tuple[Any, list[str]]], list[tuple[str, Any, Any]]]:
+    """Give the groups that a command takes, and its parameters with each option of theirs as its own."""
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for each, parameter in signature(command, locals={"AnyResult": Any}, eval_str=True).parameters.items():
+    for each, parameter in signature(work, locals={"AnyResult": Any}, eval_str=True).parameters.items():
         kind = parameter.annotation  # get_type_hints of Python 3.10 hides what has None as its default
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]
@@ -166,25 +281,60 @@ def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
             parameters += own
         else:
             parameters.append((each, kind, parameter.default))
-
-    @wraps(command)
-    def call(**words: Any) -> Any:
-        taken = {each: kind(**{option: words.pop(option) for option in own}) for each, (kind, own) in groups.items()}
-        if name:
-            taken["told"].finish(name, lambda: command(**taken, **words))
-        return command(**taken, **words)
-
-    del call.__wrapped__  # Typer would read the signature of what is wrapped
-    call.__annotations__ = {option: kind for option, kind, _ in parameters}
-    call.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(option, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for option, kind, own in parameters]
-    )
-    return call
+    return groups, [*parameters, *more]
 
 
-def command(name: str) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
-    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program."""
-    return partial(spread, name=name)
+def command(
+    name: str, *examples: str, takes: Any = None, common: str = "", follows: bool = False
+) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
+    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program.
+
+    `takes`: the argument that names a profile or a build. `common`: the options that come first in its help.
+    `follows`: the words of another program come behind it.
+    """
+
+    def make(work: Callable[..., AnyResult]) -> Callable[..., Any]:
+        groups, parameters = _spread(work, (("named", takes, None),) if takes else ())
+        told_by, options = groups["told"]
+
+        @wraps(work)
+        def call(**words: Any) -> NoReturn:
+            told: ResultOutput = told_by(**{option: words.pop(option) for option in options})
+
+            def run() -> AnyResult:
+                placed = place_words(words)
+                taken = {
+                    each: kind(**{option: placed.pop(option) for option in own})
+                    for each, (kind, own) in groups.items()
+                    if each != "told"
+                }
+                return work(**taken, **placed, told=told)
+
+            told.finish(name, run)
+
+        del call.__wrapped__  # Typer would read the signature of what is wrapped
+        call.__annotations__ = {option: kind for option, kind, _ in parameters}
+        call.__signature__ = Signature(  # type: ignore[attr-defined]
+            [Parameter(each, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for each, kind, own in parameters]
+        )
+        call.declared = Declared(name, examples, frozenset(common.split()), follows, _named_by(takes))  # type: ignore[attr-defined]
+        return call
+
+    return make
+
+
+class Declared(NamedTuple):
+    """What a command says of itself beside its options."""
+
+    name: str
+    examples: tuple[str, ...]
+    common: frozenset[str]
+    follows: bool
+    takes: str
+
+
+def _named_by(takes: Any) -> str:
+    return BUILD if takes in (Build, AnyBuild, NamedBuild) else PROFILE if takes else ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -256,7 +406,9 @@ class BuiltWhere(LockWhere):
     into: Into = ""
 
 
-ActiveInto = Annotated[str, typer.Option("--into", help="The environment; default: the active one.", metavar="ENV")]
+ActiveInto = Annotated[
+    str, typer.Option("--into", help="The environment.", metavar="ENV", show_default="the active one")
+]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -287,6 +439,7 @@ class BundleWhere(SourceWhere):
 class EnvironmentWhere(RootWhere):
     """Where an environment goes, and what stands on its torch."""
 
+    name: NewName = ""
     stack: Stack = ""
     prefix: Prefix = ""
     python: Python = ""

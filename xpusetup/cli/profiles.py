@@ -22,43 +22,63 @@ Name = Annotated[
 ]
 
 
-@options.command("profiles list")
+@options.command(
+    "profiles list",
+    "xpusetup profiles list",
+    "xpusetup profiles list --json",
+)
 def profiles_list(*, told: options.ResultOutput) -> AnyResult:
-    """List the profiles that ship with the program."""
+    """List the profiles that ship with xpusetup."""
     from xpusetup.commands.profiles import list_profiles
 
     return list_profiles()
 
 
-@options.command("profiles show")
+@options.command(
+    "profiles show",
+    "xpusetup profiles show 2.14",
+    "xpusetup profiles show sim -v",
+)
 def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
-    """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
+    """Show all of a profile, with the source of each pin. -v adds what PyTorch's own files say."""
     from xpusetup.commands.profiles import show_profile
 
     return show_profile(name)
 
 
-@options.command("profiles check")
+@options.command(
+    "profiles check",
+    "xpusetup profiles check mine.toml",
+    "xpusetup profiles check sim",
+)
 def profiles_check(*, name: Name, told: options.ResultOutput) -> AnyResult:
-    """Check a profile: every error of the file at once."""
+    """Check a profile's file, and show all its errors."""
     from xpusetup.commands.profiles import check_profile
 
     return check_profile(name)
 
 
-@options.command("profiles trust")
+@options.command(
+    "profiles trust",
+    "xpusetup profiles trust mine.toml",
+    "xpusetup profiles trust mine.toml acme.toml",
+)
 def profiles_trust(
     *,
-    file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that one names.")],
+    file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that they name.")],
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Let a file that is not yours alone run its steps, as it is now; changed, it has to be trusted anew."""
+    """Trust a file that others can write, as it is now. A change needs new trust."""
     from xpusetup.commands.profiles import trust_files
 
     return trust_files(file)
 
 
-@options.command("profiles schema")
+@options.command(
+    "profiles schema",
+    "xpusetup profiles schema > profile.schema.json",
+    "xpusetup profiles schema --json",
+)
 def profiles_schema(*, told: options.ResultOutput) -> AnyResult:
     """Print the JSON Schema of profile files, for editors."""
     from xpusetup.commands.profiles import make_schema
@@ -71,11 +91,11 @@ class ForDevice:
     """The device that a new profile is for, and where its source is."""
 
     device: Annotated[
-        str, typer.Option("--device", help="For this accelerator: its device file, or a known name.", metavar="FILE")
+        str, typer.Option("--device", help="For this accelerator: its device file or name.", metavar="FILE")
     ] = ""
-    repo: Annotated[str, typer.Option("--repo", help="Where the device's source is.", metavar="URL")] = ""
-    rev: Annotated[str, typer.Option("--rev", help="Which of it: tag, branch or commit.", metavar="REF")] = ""
-    version: Annotated[str, typer.Option("--version", help="The version that its wheel has.")] = ""
+    repo: Annotated[str, typer.Option("--repo", help="With --device: where its source is.", metavar="URL")] = ""
+    rev: Annotated[str, typer.Option("--rev", help="With --device: tag, branch or commit of it.", metavar="REF")] = ""
+    version: Annotated[str, typer.Option("--version", help="With --device: the version of its wheel.")] = ""
 
     def write(self, name: str, base: str, path: Path, told: options.ResultOutput) -> AnyResult:
         """Write the profile of the device."""
@@ -93,10 +113,10 @@ class ForRelease:
     """The release that a new profile is of, and the checkout that its files are in."""
 
     release: Annotated[
-        str, typer.Option("--release", help="Of this release of PyTorch, from upstream's files.", metavar="X.Y")
+        str, typer.Option("--release", help="For this release of PyTorch, from its own files.", metavar="X.Y")
     ] = ""
     source: Annotated[
-        str, typer.Option("--source", help="Read the release's files of this checkout.", metavar="CHECKOUT")
+        str, typer.Option("--source", help="With --release: read them from this checkout.", metavar="CHECKOUT")
     ] = ""
 
     def write(self, name: str, folder: str, find: Callable[[str], Path], told: options.ResultOutput) -> AnyResult:
@@ -118,24 +138,30 @@ Base = Annotated[
     str,
     typer.Option(
         "--from",
-        help="The profile it begins as, torch-2.14, for a device sim; with --release a folder of upstream's files.",
+        help="The profile to begin with; with --release: a folder of PyTorch's files.",
         metavar="NAME|FOLDER",
+        show_default="torch-2.14; for a device sim",
     ),
 ]
 
 
-@options.command("profiles new")
+@options.command(
+    "profiles new",
+    "xpusetup profiles new mine --from torch-2.14",
+    "xpusetup profiles new --release 2.15 --source ~/pytorch",
+    common="--from --device --release --out",
+)
 def profiles_new(
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name; with --release torch-X.Y.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the new profile.")] = "",
     base: Base = "",
     of_device: ForDevice,
     of_release: ForRelease,
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     out: options.Out = "",
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Write a new profile: a copy of one that ships, one for a device, or one of a release from upstream's files."""
+    """Write a new profile: a copy, one for a device, or one for a release of PyTorch."""
     from xpusetup.commands.profiles import new_file, new_profile
 
     source = any((of_device.repo, of_device.rev, of_device.version))
@@ -155,9 +181,15 @@ def profiles_new(
     return new_profile(name, base or "torch-2.14", path)
 
 
-@options.command("profiles lock")
+@options.command(
+    "profiles lock",
+    "xpusetup profiles lock 2.14 --rev torch=main",
+    "xpusetup profiles lock 2.14 -o mine.toml",
+    takes=options.ProfileName,
+    common="--rev --out",
+)
 def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.ResultOutput) -> AnyResult:
-    """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
+    """Pin each tag, branch and pull request of a profile to the commit that it is now."""
     from xpusetup.commands.profiles import lock
     from xpusetup.ui.live import asking
 

@@ -17,7 +17,7 @@ from xpusetup.adopt import pip, uv
 from xpusetup.adopt.keeping import FAMILY, InstalledVersion, Keep, Keeping, keep_torch
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands.environment import choose_python
+from xpusetup.commands.env import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.probe_fit import interpreter_of, site_packages

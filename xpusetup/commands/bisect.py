@@ -10,11 +10,11 @@ from packaging.version import Version
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import Event, FoundRef, Request
+from xpusetup.base.model import Event, FoundRef, Request, Step
 from xpusetup.bisect import search
 from xpusetup.bisect.io import Ancestry, Commit, NightlyEnvironment, Notebook, check_out, open_ancestry
 from xpusetup.commands.build import BuildOptions, note, run_purpose
-from xpusetup.commands.environment import run_environment
+from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.profile import SourceComponent, Vendored, find_needed
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from xpusetup.base.model import Step
     from xpusetup.commands.explain import StepFailure
 
 

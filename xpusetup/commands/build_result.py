@@ -8,8 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT, Plan, Request, RootWheel
-from xpusetup.commands.members import list_members, list_misfits, list_starts
+from xpusetup.base.model import ROOT, Plan, Request, RootWheel, Step
+from xpusetup.commands.members import (
+    InstalledMisfit,
+    StackMember,
+    StartCommand,
+    list_members,
+    list_misfits,
+    list_starts,
+)
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
@@ -31,20 +38,17 @@ from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
-from xpusetup.system.process import calling_language, run_process
+from xpusetup.system.process import Language, calling_language, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Step
     from xpusetup.bundle.offline import NetworkAttempt
     from xpusetup.commands.explain import FullDisk, StepFailure
-    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.runner import RunOutcome
     from xpusetup.run.workspace import Workspace
-    from xpusetup.system.process import Language
 
 
 # What of a build or an installation is of unverified origin, with the hashes that it is held to.

@@ -14,7 +14,16 @@ from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
-from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
+from xpusetup.bundle.contents import (
+    PROGRAM,
+    TOOLKIT,
+    WHEELS,
+    Bundle,
+    BundleRepository,
+    missing_wheels,
+    render_bundle,
+    resolve_address,
+)
 from xpusetup.bundle.io import (
     check_place,
     find_broken,
@@ -48,7 +57,6 @@ from xpusetup.system.program import describe_program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from xpusetup.bundle.contents import Bundle, BundleRepository
     from xpusetup.config.profile import SourceComponent
     from xpusetup.machine.platforms import ToolkitInstaller
 

@@ -34,7 +34,7 @@ OFF = "off"
 HASH = re.compile(r"-[0-9a-f]{12}\.git$")
 PARTS = ("src", "venv", "wheels")
 REST = "rest"
-"""What of a root is in none of its parts: published wheels, archives, a bundle, logs."""
+"""The part of a root for everything else: published wheels, archives, a bundle, logs."""
 FOLDERS = {
     "bundles": "bundles, unpacked",
     "suites": "sources of test suites",
@@ -194,7 +194,7 @@ def size() -> Result[CacheSize]:
         roots=measure_roots(roots_folder(settings)),
         others=measure_others(cache_folder("")),
     )
-    return Result("cache size", found)
+    return Result("list --cache", found)
 
 
 def _site_store(settings: Settings) -> Path | None:
@@ -220,7 +220,7 @@ def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
     done = [one for one in wanted if remove_repository(Path(one.path))]
     removed = {one.path for one in done}
     busy = [one for one in wanted if one.path not in removed]
-    return Result("cache prune", PrunedCache(str(store), done, busy, _freed(done)))
+    return Result("remove --cache", PrunedCache(str(store), done, busy, _freed(done)))
 
 
 def _freed(removed: list[CachedRepository]) -> int:

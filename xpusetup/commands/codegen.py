@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import NONE
-from xpusetup.commands.environment import choose_python, run_environment
+from xpusetup.commands.env import choose_python, run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_whole
 from xpusetup.run.manifest import read_document
@@ -19,10 +19,6 @@ from xpusetup.system.environment import variables
 from xpusetup.system.files import package_file
 from xpusetup.system.process import run_process
 from xpusetup.verify.codegen import CodegenRecord, GeneratedTarget, explain_words, is_failed, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 COMMAND = "verify --codegen"
 HELPER = "helpers/generate_kernels.py"

@@ -22,7 +22,7 @@ PACKAGE = re.compile(r"level-zero|libze|igc|igdgmm|gmmlib|opencl|compute-runtime
 """What belongs to the driver, by parts of its name."""
 TROUBLE = re.compile(r"(?i)error|fail|wedged|hang|reset|timed? ?out|firmware")
 MOST = 20
-"""As many of the kernel's messages are told."""
+"""Maximum number of kernel messages in the report."""
 
 
 def make_report(facts: Facts, gpus: GpuTable) -> str:

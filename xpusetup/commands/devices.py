@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.commands.environment import ChosenPython, choose_python
+from xpusetup.commands.env import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import Device, known_devices
@@ -27,11 +28,6 @@ from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify import outcomes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
 
 # status --diff: this build's verification beside another one, or several results as one table.
 
@@ -205,21 +201,23 @@ def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[DeviceList
     chosen = choose_python(where)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
-    return Result("devices list", describe(look, devices, _seen(devices), chosen.by))
+    return Result("verify --devices", describe(look, devices, _seen(devices), chosen.by))
 
 
 def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[DeviceList]:
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = choose_python(where)
     if not chosen.python:
-        raise NotReadyError("no Python environment is active here", fix="name one: xpusetup devices check --into DIR")
+        raise NotReadyError(
+            "no Python environment is active here", fix="name one: xpusetup verify --devices --into DIR"
+        )
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)
     if look.torch is None:
-        fix = "name another: xpusetup devices check --into DIR\nor install one: xpusetup install"
+        fix = "name another: xpusetup verify --devices --into DIR\nor install one: xpusetup install"
         raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix)
     found = describe(look, devices, _seen(devices), chosen.by)
-    return Result("devices check", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
+    return Result("verify --devices", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
 
 def _known(chosen: ChosenPython, given: tuple[str, ...]) -> tuple[Device, ...]:
@@ -244,7 +242,7 @@ def describe(
         environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
         if look
         else None,
-        follows="xpusetup devices check",
+        follows="xpusetup verify --devices",
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,

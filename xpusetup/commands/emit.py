@@ -399,7 +399,7 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
 
 
 SHOWN = 3
-"""So many of the files that are there are named."""
+"""Maximum number of existing files that are named."""
 
 
 def _spare(folder: Path, form: Form) -> None:

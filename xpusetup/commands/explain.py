@@ -16,10 +16,10 @@ from xpusetup.commands.result import Result, complete_result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
 from xpusetup.explain.explanation import explain as explain_chunks
-from xpusetup.explain.finder import parse_signatures
-from xpusetup.explain.news import News, find_news, read_known
+from xpusetup.explain.finder import Signature, parse_signatures
+from xpusetup.explain.news import GoodTemplates, News, find_news, read_known
 from xpusetup.explain.scan import Watcher
-from xpusetup.machine.companions import torch_there
+from xpusetup.machine.companions import TorchThere, torch_there
 from xpusetup.machine.installs import keep_torch_all, moves_torch
 from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Step
     from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.finder import Signature
-    from xpusetup.explain.news import GoodTemplates
-    from xpusetup.machine.companions import TorchThere
 
 
 LAST_LINES = 12

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from xpusetup.base.document import UnfitError
 from xpusetup.base.errors import XpuError
-from xpusetup.base.model import BuildSummary
+from xpusetup.base.model import BuildState, BuildSummary, RootWheel
 from xpusetup.commands.cache import measure
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
@@ -18,11 +18,6 @@ from xpusetup.run.manifest import list_wheels
 from xpusetup.run.root import find_damage
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import now
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from xpusetup.base.model import BuildState, RootWheel
 
 
 @dataclass(frozen=True)

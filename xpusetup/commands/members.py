@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from packaging.utils import canonicalize_name
@@ -23,16 +23,6 @@ ASKED = "--take asks for it"
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemberCandidate:
-    """One way in which a member can be had, a published wheel, its source, or not at all; why it is taken or not."""
-
-    how: Literal["wheel", "source", "skip"]
-    version: str
-    answer: Literal["taken", "refused", "not needed"]
-    why: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class StackMember:
     """A distribution that stands on torch: what of torch it is bound to, how it is had, and how far it was proved.
 
@@ -44,7 +34,7 @@ class StackMember:
     binds: str
     how: Literal["wheel", "source", "skip"]
     version: str
-    candidates: list[MemberCandidate]
+    candidates: list[JudgedCandidate]
     proven: bool | None = None
     proof: str = ""
 
@@ -85,14 +75,14 @@ def _make(part: Component, about: Membership, root: Root | None) -> StackMember:
     )
 
 
-def _candidate(each: JudgedCandidate, kind: str, about: Membership) -> MemberCandidate:
+def _candidate(each: JudgedCandidate, kind: str, about: Membership) -> JudgedCandidate:
     """Give a candidate; where --take asks for another one than was chosen, that one is taken."""
     chosen = next(one.how for one in about.candidates if one.answer == "taken")
-    answer, why = each.answer, each.why
-    if chosen != kind:
-        answer = "taken" if each.how == kind else "not needed" if each.answer == "taken" else each.answer
-        why = ASKED if each.how == kind else why
-    return MemberCandidate(how=each.how, version=each.version, answer=answer, why=why)
+    if chosen == kind:
+        return each
+    if each.how == kind:
+        return replace(each, answer="taken", why=ASKED)
+    return replace(each, answer="not needed") if each.answer == "taken" else each
 
 
 def _read_proof(root: Root, name: str) -> tuple[bool | None, str]:

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, NewProfile
-    from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.status import BuildStatus
     from xpusetup.commands.verify import DeviceVerification
+    from xpusetup.commands.wheel_rebuild import RebuildResult
 
     Lines: TypeAlias = Iterable[tuple[str, str, str]]
     """Title, command and reason of each; one whose command is empty is left out."""

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Fix
+from xpusetup.base.model import Finding, Fix
 from xpusetup.commands.explain import known_signatures
 from xpusetup.config.shipped import versions_beside
 from xpusetup.doctor.known import untold_parts
+from xpusetup.explain.explanation import Cause
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.companions import torch_there
 from xpusetup.machine.installs import keep_torch_all
-from xpusetup.machine.known_bad import concerns
+from xpusetup.machine.known_bad import KnownBad, concerns
 from xpusetup.machine.tables import gpu_table
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
@@ -28,10 +29,7 @@ from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from xpusetup.base.model import Finding
-    from xpusetup.explain.explanation import Cause
     from xpusetup.machine.facts import Facts
-    from xpusetup.machine.known_bad import KnownBad
 
 
 AMBIGUOUS = (

@@ -15,7 +15,7 @@ from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
 from xpusetup.plan.install import purpose_of_build
-from xpusetup.run.compiler_caches import find_closed
+from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
 from xpusetup.run.time_left import Estimate, make_estimate
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.config.profile import Profile
-    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.keys import Status
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from packaging.version import Version
 
@@ -24,7 +25,17 @@ from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
 from xpusetup.config.load import parse_profile, read_patches
-from xpusetup.config.lock import SHOWN, CommitFiles, Lock, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.lock import (
+    SHOWN,
+    CommitFiles,
+    Lock,
+    PinChange,
+    check_names,
+    files_to_read,
+    make_lock,
+    names_cloned,
+    pins_in,
+)
 from xpusetup.config.new_profile import (
     VERSION_FILES,
     ExtensionSource,
@@ -49,12 +60,6 @@ from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from xpusetup.config.lock import PinChange
-
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
-from xpusetup.commands.doctor import judge_machine, look_at_machine, redactor_of
+from xpusetup.commands.doctor import DoctorOptions, judge_machine, look_at_machine, redactor_of
 from xpusetup.commands.explain import explain_log, root_of_log
 from xpusetup.commands.result import Result
 from xpusetup.explain.news import read_known
@@ -24,7 +24,6 @@ from xpusetup.system.logs import read_log
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.commands.doctor import DoctorOptions
     from xpusetup.machine.facts import Facts
 
 

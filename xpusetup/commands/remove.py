@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
@@ -36,10 +37,6 @@ from xpusetup.run.root import (
 )
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
 from xpusetup.system import files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
@@ -157,12 +154,12 @@ def _find(where: Where) -> Root:
     named = f"xpusetup remove --name NAME; in {roots} there is: {there}"
     if not (where.root or where.name or where.profile or where.rev):
         if not there:
-            raise NotReadyError(f"nothing is built in {roots}", fix="xpusetup cache size")
+            raise NotReadyError(f"nothing is built in {roots}", fix="xpusetup list --cache")
         raise UsageError("say which build", fix=named)
     path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
     root = Root((path or open_workspace(where).root).resolve())
     if not root.path.is_dir():
-        raise NotReadyError(f"nothing is built in {root.path}", fix=named if there else "xpusetup cache size")
+        raise NotReadyError(f"nothing is built in {root.path}", fix=named if there else "xpusetup list --cache")
     if read_lock(root) is None:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -19,10 +20,6 @@ from xpusetup.run.step_process import read_samples
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import open_page, short_path
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 TEMPLATE = "data/report.html.j2"
 LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
+from xpusetup.base.verbs import COMMANDS, options_about_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,32 +33,11 @@ T_co = TypeVar("T_co", covariant=True)
 # that takes them.
 
 
-PLACE = ("--profile", "--root", "--name")
-OF_BUILD = (*PLACE, "--build-dir", "--prefix", "--into", "--python", "--rev")
-OF_BUILT = (*PLACE, "--into", "--rev")
-TAKES: dict[str, tuple[str, ...]] = {
-    "build": OF_BUILD,
-    "plan": OF_BUILD,
-    "install": (*PLACE, "--prefix", "--into", "--python"),
-    "doctor": (*PLACE, "--build-dir", "--prefix", "--into", "--python"),
-    "setup": ("--profile",),
-    "verify": OF_BUILT,
-    "test": OF_BUILT,
-    "run": OF_BUILT,
-    "env": OF_BUILT,
-    "status": OF_BUILT,
-    "report": OF_BUILT,
-    "remove": (*PLACE, "--rev"),
-    "fits": (*PLACE, "--into"),
-    "devices check": (*PLACE, "--into"),
-    "devices list": (*PLACE, "--into"),
-    "profiles lock": (*PLACE, "--rev"),
-    "bundle create": (*PLACE, "--build-dir", "--python", "--rev"),
-}
-"""The options of a situation that each command takes; a test holds them against the command line."""
+OF_BUILD = ("--profile", "--root", "--name", "--build-dir", "--prefix", "--into", "--python", "--rev")
+"""The options of a situation; a command gets those of them that it declares."""
 ADVICE = ("fix", "say", "commands", "follows", "go_on")
 """The keys of results that hold advice, wherever they stand."""
-COMMAND = re.compile(rf"\bxpusetup ({'|'.join(sorted(TAKES, key=len, reverse=True))})(?=$|[\s.,;:)'\"`])")
+COMMAND = re.compile(rf"\bxpusetup ({'|'.join(sorted(COMMANDS, key=len, reverse=True))})(?=$|[\s.,;:)'\"`])")
 END = re.compile(r"\n|;|\)|\. |, |\bxpusetup ")
 """Where a command ends that stands in running text, at the latest."""
 SAME = re.compile(r"the same command with (--[a-z-]+) (\S+)")
@@ -70,6 +50,7 @@ def complete(text: str, context: Mapping[str, Sequence[str]]) -> str:
         return text
 
     def put(found: re.Match[str]) -> str:
+        takes = options_about_builds(found[1])
         rest = text[found.end() :]
         end = END.search(rest)
         given = rest[: end.start()] if end else rest
@@ -78,7 +59,8 @@ def complete(text: str, context: Mapping[str, Sequence[str]]) -> str:
             return found[0]  # that of another profile has another place too
         words = [
             word
-            for option in TAKES[found[1]]
+            for option in OF_BUILD
+            if option in takes
             if option not in given.split()
             if not (profile and option == "--profile")
             for value in context.get(option, ())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from xpusetup.base.text import hide
@@ -20,9 +20,6 @@ from xpusetup.system.files import PACKAGE, package_text
 from xpusetup.system.git import ask_git, last_words
 from xpusetup.system.program import NAME
 from xpusetup.system.trust import record_file
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 UV, PIP = "uv", "pip"
 ORIGIN = "direct_url.json"

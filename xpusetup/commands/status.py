@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -32,10 +33,6 @@ from xpusetup.run.root import Root, find_damage, find_roots, read_lock
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
 from xpusetup.system.git import TreeState, read_tree
 from xpusetup.system.logs import follow
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
-
 
 # status --log: what a step says, as it says it, from another terminal.
 

@@ -1,4 +1,4 @@
-"""What no key sees: how many jobs compile at a time, at first and after the memory was too small for so many."""
+"""The number of compile jobs, lowered after memory ran out. No key of a step holds it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_first
-from xpusetup.commands.environment import run_environment
+from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_whole, go_on
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file

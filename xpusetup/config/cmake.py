@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+from typing import NamedTuple
 
 TOKEN = re.compile(
     r"\#\[(?P<comment>=*)\[.*?\](?P=comment)\]|\#[^\n]*"

@@ -25,14 +25,13 @@ from xpusetup.base.values import (
     Variable,
 )
 from xpusetup.config.load import parse_data
-from xpusetup.config.profile import PyTorch
+from xpusetup.config.profile import MakersInstaller, Profile, PyTorch
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.config.profile import MakersInstaller, Profile
     from xpusetup.config.settings import Settings
 
 

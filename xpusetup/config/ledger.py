@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from packaging.version import Version
 
 from xpusetup.base.document import read_as
 from xpusetup.base.values import Confidence, Limits, Name, Strict, Text, ValueCheck, parse_toml
-from xpusetup.config.profile import SourceComponent
-
-if TYPE_CHECKING:
-    from xpusetup.config.profile import Profile
-
+from xpusetup.config.profile import Profile, SourceComponent
 
 ORIGIN = "data/ledger.toml"
 """Where the rows are, in the package."""

@@ -16,7 +16,15 @@ from xpusetup.base.document import UnfitError, key_of, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import command_on_one_line, nearest, without_credentials
 from xpusetup.base.values import Table, TomlError, parse_toml
-from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
+from xpusetup.config.profile import (
+    Component,
+    PatchFile,
+    Profile,
+    SkippedComponent,
+    SourceComponent,
+    WheelComponent,
+    find_cycle,
+)
 from xpusetup.config.request import read_patch
 from xpusetup.system.environment import from_home
 from xpusetup.system.kept import keep
@@ -26,8 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
-
-    from xpusetup.config.profile import Component, PatchFile
 
 
 # The patches of a profile, whose files lie beside its own.

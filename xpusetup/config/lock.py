@@ -15,7 +15,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.cmake import find_tag
 from xpusetup.config.new_profile import project_version
-from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
+from xpusetup.config.profile import Component, Profile, SourceComponent, Vendored, WheelComponent, names_commit
 from xpusetup.config.request import COMMIT, release_of
 from xpusetup.config.take import DIGITS
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.model import FoundRef
-    from xpusetup.config.profile import Component, Vendored
 
 
 # What a tree asks of the environment it is built in, held against the pins of a profile.

@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import ADDRESS, PACKAGED, TomlError, holds_credentials, parse_toml
-from xpusetup.config.profile import Profile
+from xpusetup.config.profile import Profile, WheelComponent
 from xpusetup.system.environment import from_home
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import FoundRef
     from xpusetup.config.devices import Device, Extension, SourceKnown
-    from xpusetup.config.profile import WheelComponent
 
 
 # A Profile as the text of its file.

@@ -17,13 +17,12 @@ from xpusetup.base.errors import UsageError
 from xpusetup.config.lock import find_unmet
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.profile import Profile
-from xpusetup.config.upstream import NEEDED, VERSION_FILE, places_of
+from xpusetup.config.upstream import NEEDED, VERSION_FILE, Reading, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.values import Confidence
-    from xpusetup.config.upstream import Reading
 
 
 @dataclass(frozen=True, kw_only=True)

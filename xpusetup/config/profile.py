@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import (
@@ -35,10 +36,6 @@ from xpusetup.base.values import (
 )
 from xpusetup.config.member import Loosened, Membership
 from xpusetup.config.toolkit import ToolkitWanted, check_toolkits, spread_toolkits
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 COMMIT_IN_VERSION = re.compile(r"[^+]+\+git[0-9a-f]{7,40}")
 

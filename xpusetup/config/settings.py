@@ -6,8 +6,9 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from xpusetup.base.document import UnfitError, read_as
 from xpusetup.base.errors import UsageError
@@ -15,10 +16,6 @@ from xpusetup.base.model import Provider
 from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, parse_toml
 from xpusetup.config.load import describe, with_lines
 from xpusetup.system.kept import keep
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 STALL_S = 120.0
 """Seconds under such pressure without a new result of ninja. Without swap a machine may stand still for longer than

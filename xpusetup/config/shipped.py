@@ -40,6 +40,12 @@ def profile_names() -> list[str]:
     return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
 
 
+def full_name(name: str) -> str:
+    """Give the whole name of a profile of a release of PyTorch: torch-2.14 for 2.14; any other as it is."""
+    whole = f"torch-{name}"
+    return whole if re.fullmatch(r"\d+\.\d+", name) and whole in profile_names() else name
+
+
 def newest_profile() -> str:
     """Give the profile of the newest release of PyTorch that ships with the program."""
     names = [name for name in profile_names() if name.startswith("torch-")]
@@ -51,6 +57,8 @@ def _nearest(name: str) -> str:
 
     Where no release is named it is the newest that is advised, of a series or for an accelerator.
     """
+    if VERSION.fullmatch(name):
+        return _nearest(f"torch-{name}")
     swapped = next((each for each in profile_names() if same_letters(each, name)), "")
     if swapped:
         return swapped
@@ -99,6 +107,7 @@ LONGEST_NAME = 256
 
 def load_profile(name: str) -> Profile:
     """Load a profile, or a stack as one, by its name or its file."""
+    name = full_name(name)
     path = Path(name) if is_path(name) else _shipped_file(name)
     text = _read_profile(name, path)
     origin = name if is_path(name) else f"{name}.toml"
@@ -109,6 +118,7 @@ def load_profile(name: str) -> Profile:
 
 def profile_text(name: str) -> str:
     """Give the text of a profile that can be copied, by its name or its file. Raises UsageError, also for a stack."""
+    name = full_name(name)
     text = _read_profile(name, Path(name) if is_path(name) else _shipped_file(name))
     if is_stack(text):
         fix = "copy its file, or name a profile: --from torch-2.14"

@@ -6,9 +6,10 @@ wheel that is known to fit the profile's torch, else the source, else the member
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from packaging.utils import canonicalize_name
 
@@ -35,10 +36,6 @@ from xpusetup.config.profile import (
     Tier,
     WheelComponent,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 TORCH = "torch"
 JUDGED = {"fits": "fits", "does_not_fit": "does not fit", "unknown": "nobody knows whether it fits"}

@@ -5,8 +5,9 @@ How what a release takes as a ready wheel is built instead stands in data/from_s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -14,15 +15,15 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import Name, Strict, Text, VersionText, parse_toml
-from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
-from xpusetup.config.toolkit import begin
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.config.profile import Component, Profile, PublishedWheels
-    from xpusetup.config.toolkit import ToolkitWanted
-
+from xpusetup.config.profile import (
+    Component,
+    Profile,
+    PublishedWheels,
+    SkippedComponent,
+    SourceComponent,
+    WheelComponent,
+)
+from xpusetup.config.toolkit import ToolkitWanted, begin
 
 ORIGIN = "data/from_source.toml"
 """Where it stands how a ready wheel is built instead, in the package."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from xpusetup.base.model import ROOT
 from xpusetup.base.values import (
@@ -19,9 +20,6 @@ from xpusetup.base.values import (
     Variable,
     VersionText,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class ToolkitProduct(NamedTuple):

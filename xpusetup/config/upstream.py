@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.base.values import Confidence, TomlError, parse_toml
 from xpusetup.config.cmake import commands_of, find_tag
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from xpusetup.base.values import Confidence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import DRIVERS, CheckAnswer, Question, gpus, intel_gpus, is_xpu, nodes, variable
-from xpusetup.machine.facts import NOT_HANDED, SEEN_ELSEWHERE
+from xpusetup.machine.facts import NOT_HANDED, SEEN_ELSEWHERE, Node
 from xpusetup.machine.works import fails
-
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Node
-
 
 FROM_WINDOWS = "In Windows: a current Intel driver, then wsl --update and wsl --shutdown."
 FROM_WSL = (

@@ -6,7 +6,7 @@ Machines are named by the caller. What differs always, such as times and free me
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import to_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from xpusetup.base.model import Finding
     from xpusetup.machine.facts import Facts
 

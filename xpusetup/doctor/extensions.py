@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
-from xpusetup.config.devices import wanted_torch
+from xpusetup.config.devices import Device, wanted_torch
 from xpusetup.doctor.hardware import weight
-from xpusetup.doctor.question import CheckAnswer, Question, distribution, messages, numbers, variable
-from xpusetup.machine.accelerators import is_built_in, loads_of, owner_of
+from xpusetup.doctor.question import CheckAnswer, CheckText, Question, distribution, messages, numbers, variable
+from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome, is_built_in, loads_of, owner_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Level
-    from xpusetup.config.devices import Device
-    from xpusetup.doctor.question import CheckText
-    from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome
     from xpusetup.machine.environments import EntryPoint
     from xpusetup.machine.facts import Gpu
 

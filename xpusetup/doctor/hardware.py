@@ -36,15 +36,13 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.doctor.userland import check_stock
-from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
-from xpusetup.machine.gpus import ONLY_XE
+from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, Gpu, LinuxKernel
+from xpusetup.machine.gpus import ONLY_XE, Family
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, LinuxKernel
-    from xpusetup.machine.gpus import Family
 
 
 SMALL = 256 << 20

@@ -7,24 +7,20 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated
 
-from xpusetup.base.model import Fix
+from xpusetup.base.model import Fix, Goal, Level
 from xpusetup.base.values import Confidence, Limits, Strict
 from xpusetup.config.load import parse_data
-from xpusetup.machine.companions import torch_there
-from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import MAKERS, find_device
+from xpusetup.machine.companions import TorchThere, torch_there
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu, Node, Section
+from xpusetup.machine.gpus import MAKERS, Family, GpuTable, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
 from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from xpusetup.base.model import Goal, Level
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
-    from xpusetup.machine.companions import TorchThere
-    from xpusetup.machine.facts import Facts, Gpu, Node, Section
-    from xpusetup.machine.gpus import Family, GpuTable
     from xpusetup.machine.known_bad import KnownBad
 
 

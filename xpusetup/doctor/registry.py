@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
-from xpusetup.base.model import Finding, Fix
+from xpusetup.base.model import Finding, Fix, Goal
 from xpusetup.doctor import (
     access,
     ages,
@@ -20,16 +21,9 @@ from xpusetup.doctor import (
     variables,
 )
 from xpusetup.doctor.known import judge_untold
-from xpusetup.doctor.question import Check, CheckAnswer, Question, kept_torch, lists_all
+from xpusetup.doctor.question import Check, CheckAnswer, CheckText, Question, kept_torch, lists_all
 from xpusetup.machine.facts import Section
 from xpusetup.machine.installs import keep_torch_all
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.base.model import Goal
-    from xpusetup.doctor.question import CheckText
-
 
 BUILD: tuple[Goal, ...] = ("build",)
 RUN: tuple[Goal, ...] = ("run",)

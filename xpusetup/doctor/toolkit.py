@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NOT_TOLD
+from xpusetup.machine.facts import NOT_TOLD, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
@@ -19,7 +19,6 @@ from xpusetup.machine.works import torch_works
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import ToolkitSeen
 
 
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.

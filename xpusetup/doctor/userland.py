@@ -20,7 +20,7 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
-from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, is_stock
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LEVEL_ZERO, LOADERS, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def check_driver(question: Question) -> CheckAnswer | None:
     userland = _userland(question)
     if userland is None:
         return None
-    if {*userland.broken} & {"libze-intel-gpu1", "intel-level-zero-gpu"}:
+    if {*userland.broken} & {*LEVEL_ZERO["apt"]}:
         return None  # half of it is there: umd.mixed_driver_packages
     lacking = [name for name in userland.lacking if name not in (*LOADERS, *COMPILERS)]
     if lacking and not lists_gpu(question.facts):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT
-from xpusetup.emit.image import PREFIX
+from xpusetup.base.model import ROOT, Step
+from xpusetup.emit.image import PREFIX, DecidedImage
 from xpusetup.emit.image_files import (
     CACHES,
     OF_BASE,
@@ -21,13 +21,6 @@ from xpusetup.emit.image_files import (
 from xpusetup.emit.template import render_template
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
 from xpusetup.plan.requirements import ABOUT, FOLDER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from xpusetup.base.model import Step
-    from xpusetup.emit.image import DecidedImage
-
 
 # The Apptainer form: the same scripts in one definition of two stages, of which the second is what is kept.
 

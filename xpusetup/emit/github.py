@@ -6,9 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import ROOT, Step
+from xpusetup.base.model import ROOT, Plan, Step
 from xpusetup.config.toolkit import begin
-from xpusetup.emit.matrix import say_toolkits
+from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation, render_first
@@ -19,9 +19,7 @@ from xpusetup.plan.verify import verify_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.base.model import Plan
     from xpusetup.config.profile import Profile
-    from xpusetup.emit.matrix import Cell
 
 
 # A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes up.

@@ -10,11 +10,15 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.base.document import read_as, to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import Layout, Plan, Request
 from xpusetup.config.settings import Settings
 from xpusetup.emit.image_system import (
     DIGEST,
+    Described,
+    ImageOrder,
+    ImageSystem,
     Inside,
+    Sides,
     bare_facts,
     check_reference,
     drivers_of,
@@ -29,9 +33,7 @@ from xpusetup.plan.target import make_target
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from xpusetup.base.model import Plan, Request
     from xpusetup.config.profile import Profile
-    from xpusetup.emit.image_system import Described, ImageOrder, ImageSystem, Sides
     from xpusetup.machine.platforms import Line
 
 

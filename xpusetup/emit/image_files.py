@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.values import PACKAGED
-from xpusetup.emit.image import PREFIX, notes_of
+from xpusetup.emit.image import PREFIX, DecidedImage, notes_of
 from xpusetup.emit.script import render_scripts, render_system
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Step
     from xpusetup.config.profile import SourceComponent
-    from xpusetup.emit.image import DecidedImage
     from xpusetup.emit.image_system import Dialect
     from xpusetup.machine.platforms import Manager
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Step
+from xpusetup.base.model import Goal, Step
 from xpusetup.base.text import nearest
 from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
@@ -17,17 +17,15 @@ from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.environments import Python
 from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen
 from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
-from xpusetup.recommend.machine import find_distribution
+from xpusetup.recommend.machine import MachineTables, find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
 from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.base.model import Goal
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
-    from xpusetup.recommend.machine import MachineTables
 
 
 # What images are made of (data/images.toml): base images, and what a system has of its own.

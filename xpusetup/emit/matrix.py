@@ -14,17 +14,15 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import NONE
+from xpusetup.base.model import NONE, Plan, Toolkit
 from xpusetup.config.request import plain_name
 from xpusetup.config.toolkit import SYSTEM_ROOT
-from xpusetup.machine.gpus import find_faults, what_works
+from xpusetup.machine.gpus import TargetTable, find_faults, what_works
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.base.model import Plan, Toolkit
     from xpusetup.config.profile import Profile
-    from xpusetup.machine.gpus import TargetTable
 
 
 @dataclass(frozen=True, kw_only=True)

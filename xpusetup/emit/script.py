@@ -7,7 +7,7 @@ import shlex
 from math import ceil
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.base.model import BUILD_PATH, ROOT
+from xpusetup.base.model import BUILD_PATH, ROOT, Layout, Need, Plan, Step, Target
 from xpusetup.base.text import break_command, comment, render_command, render_long_command, render_word
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
@@ -16,7 +16,6 @@ from xpusetup.plan.requirements import requirement_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Layout, Need, Plan, Step, Target
     from xpusetup.emit.matrix import Cell
 
 

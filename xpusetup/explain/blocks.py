@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from xpusetup.explain.boxes import without_boxes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 BEFORE = 4096
 AFTER = 4096
@@ -78,7 +74,7 @@ def strip_codes(data: bytes) -> bytes:
 
 MARKS = ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 LEAST = 16
-"""From so many bytes on text without a mark is known by its zeros."""
+"""Minimum number of bytes to recognise UTF-16 without a byte order mark."""
 
 
 def to_utf8(chunks: Iterable[bytes]) -> Iterator[bytes]:

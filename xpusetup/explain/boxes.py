@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+from collections.abc import Iterable, Iterator
 
 BEFORE = rb"(?:\d{4}-\d\d-\d\dT[\d:.]+Z |#\d+ \d+\.\d+ )?"
 """What a CI system or docker puts before each line."""
@@ -19,7 +15,7 @@ MARK = re.compile(
 """The line after which a program is quoted; pip draws a corner before it."""
 LINE = re.compile(rb"(?P<before>" + BEFORE + rb")(?P<indent> *)(?P<said>.*)", re.DOTALL)
 HELD = 8192
-"""So much of a line that has not ended is held back; of a longer one nothing is indented."""
+"""Maximum bytes buffered while waiting for a newline; longer lines pass through unchanged."""
 
 
 class _Boxes:

@@ -125,7 +125,7 @@ NUMBERS = re.compile(r"[\d.:,%-]+")
 FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
 """A line of a stack, which is repeated too; of the kernel, or of progress, which goes on beside what failed."""
 AGAIN, OF_THE_LAST = 4, 6
-"""So many of the last lines are said again and again but for their numbers, where a program is at work."""
+"""Minimum number of repeated lines, numbers aside, at the end of a log of a program at work."""
 OFTEN = 3
 ENDS = re.compile(r"\| 5\d\d \| .{0,60}\b(?:POST|GET)\b|\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
 QUIET_AFTER, QUIET_LAST = 8, 10
@@ -162,13 +162,13 @@ REFUSED = re.compile(
 )
 """What no result may be followed by, though a script may go on after it."""
 BOXED = 40
-"""So far above what a program said stands the line of the installer that quotes it."""
+"""Maximum number of lines between an installer's heading and the output that it quotes."""
 LAST = 8
-"""Of so many lines at the end one is a verdict."""
+"""Number of final lines in which a verdict is looked for."""
 GOES_ON = 3
 """What so many lines came after, before results, ended nothing."""
 ANEW = 8
-"""So many lines come after what died, where it was started again, or where others were."""
+"""Minimum number of lines after a crash when the program was started again or another one ran."""
 
 
 @dataclass(frozen=True)

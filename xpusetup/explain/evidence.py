@@ -8,19 +8,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-from xpusetup.explain.finder import make_regex
+from xpusetup.explain.finder import Refinement, Signature, System, make_regex
 from xpusetup.explain.window import clean_shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from xpusetup.explain.finder import Refinement, Signature, System
-
 
 KEPT = 128 * 1024
 """Bytes of a log's beginning, and of its end, that are kept."""

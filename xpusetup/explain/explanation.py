@@ -12,21 +12,17 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import find_commands, find_endings, find_quiet
-from xpusetup.explain.evidence import decide, fill_names
-from xpusetup.explain.finder import Advice, make_regex
+from xpusetup.explain.ending import Ending, find_commands, find_endings, find_quiet
+from xpusetup.explain.evidence import Lines, decide, fill_names
+from xpusetup.explain.finder import Advice, Signature, System, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
-from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
+from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.explain.ending import Ending
-    from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.finder import Signature, System
     from xpusetup.explain.news import GoodTemplates
-    from xpusetup.explain.scan import Match, ScanResult, Telling
 
 
 BUILD = "xpusetup build"
@@ -36,12 +32,12 @@ HINTED = 40
 BESIDE = 4
 """How many other lines that complain are shown with a cause that is not sure."""
 ROUNDS = 3
-"""So often what is left of a log is looked through for what is over: a failure shows its next place only then."""
+"""Maximum number of passes over a log. Each pass may find the next place of a failure."""
 DIGITS = re.compile(r"\W*\d\w*")
 BRACKETS = re.compile(r"\([^)]*\)")
 """What in a cause may hold an `or` that offers no other cause."""
 OFFERS = re.compile(r"\bor\b")
-"""What offers another cause."""
+"""A word that offers another cause."""
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xpusetup.explain.blocks import to_utf8
 from xpusetup.explain.window import clean, clean_shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 MOST = 300_000
 """How many templates of the good log are kept (about 30 MiB); what comes after them counts as new."""

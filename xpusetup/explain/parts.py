@@ -6,14 +6,11 @@ refinement of those that ask for that kind of name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from xpusetup.base.values import Strict
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 Kind = Literal["header", "library", "loaded"]
 """What a failure names: `loaded` is a symbol that is missing at run time."""

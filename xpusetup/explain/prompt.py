@@ -9,13 +9,12 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.explanation import LogLine
+from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.explain.evidence import Lines
-    from xpusetup.explain.explanation import Cause, ExplainedLog
 
 
 ROOM = 24_000
@@ -25,7 +24,7 @@ LONGEST, WHOLE = 400, 2000
 BEGIN, END, AROUND = 30, 60, 12
 """Lines of the beginning, where commands and versions stand; of the end; around each line that matters."""
 ALIKE = 3
-"""So many lines that differ in numbers alone are shown before the rest of them is counted."""
+"""Number of lines shown of a group that differs in numbers alone; the rest is counted."""
 NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 ASK = (
     "Why did this fail? Answer in this order: the cause in one sentence; the line that shows it; the\n"

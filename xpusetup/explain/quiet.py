@@ -1,15 +1,11 @@
-"""Parts of a log whose errors are nobody's failure: what tests that passed printed, what a configure tried in vain."""
+"""Parts of a log whose errors are nobody's failure: what a configure tried in vain, what git log shows."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 STAMP = rb"^(?:\d{4}-\d\d-\d\dt[\d:.]+z )?"
 
@@ -23,20 +19,11 @@ class Lasting:
     end: re.Pattern[bytes]
 
 
-@dataclass(frozen=True)
-class QuietPart:
-    """A part between two lines, the second of which says that it was well."""
-
-    hint: bytes
-    line: re.Pattern[bytes]
-
-
 def _regex(text: bytes) -> re.Pattern[bytes]:
     return re.compile(text, re.MULTILINE)
 
 
 LASTING = (
-    Lasting(b"= passes =", _regex(STAMP + rb"=+ passes =+$"), _regex(STAMP + rb"=+ (?!passes\b)[^\n]+ =+$")),
     Lasting(
         b"with the following output:",
         _regex(
@@ -45,40 +32,9 @@ LASTING = (
         _regex(STAMP + rb"(?:-- |cmake (?:error|warning)|\+ |\$ |ninja: entering|\[\d+/\d+\] (?![^\n]*cmtc_))"),
     ),
     Lasting(b"try_", _regex(rb'^\s+kind: "try_(?:compile|run)-v\d'), _regex(rb"^\s+exitcode: ")),
-    Lasting(
-        b" :: ",
-        _regex(STAMP + rb"(?:pass|xfail|unsupported|flakypass): [^\n]{1,80} :: [^\n]+\(\d+ of \d+\)$"),
-        _regex(STAMP + rb"(?:\w+: [^\n]{1,80} :: [^\n]+\(\d+ of \d+\)$|\*{10}|testing time: |failed tests)"),
-    ),
     Lasting(b"commit ", _regex(rb"^commit [0-9a-f]{7,40}\b"), _regex(rb"^(?!commit\b|author|date:|merge:|    |\n|\Z)")),
 )
-"""pytest's PASSES, CMakeError.log, CMakeConfigureLog.yaml, what lit shows of a good test, git log."""
-JUDGED = (
-    QuietPart(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
-    QuietPart(
-        b" live log ",
-        _regex(
-            rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b"
-            rb"|(?P<ill>failed|error)\b *(?:\[|$))"
-        ),
-    ),
-    QuietPart(
-        b") ... ",
-        _regex(
-            rb"^(?:(?P<begin>test\w* \([^\n]*\) \.\.\. (?!ok$|fail$|error$|skipped))"
-            rb"|(?P<well>ok|skipped\b[^\n]*|expected failure)$|(?P<ill>fail|error)$)"
-        ),
-    ),
-    QuietPart(
-        b" test ",
-        _regex(
-            rb"^ *(?:(?P<begin>start) +(?P<opened>\d+): |\d+/\d+ test +#(?:(?P<closed>\d+): [^\n]*"
-            rb"(?:(?P<well> passed|\*\*\*skipped) +[\d.]+ sec$|(?P<ill>\*\*\*))))"
-        ),
-    ),
-    QuietPart(b">&5", _regex(rb"^configure:\d+: (?:(?P<well>\$\? = )|(?P<begin>[^\n]*>&5$))(?P<ill>\Zx)?")),
-)
-"""googletest, pytest's live log, unittest -v, ctest -V, config.log."""
+"""CMakeError.log, CMakeConfigureLog.yaml, git log."""
 
 
 class Quiet:
@@ -89,8 +45,7 @@ class Quiet:
 
     def spans(self, low: bytes, start: int, end: int) -> Spans:
         """Give the quiet parts of a block in lower case, of which `start` to `end` is to be judged."""
-        found = [*self._lasting(low, start, end), *_judged(low)]
-        return Spans(sorted(found))
+        return Spans(list(self._lasting(low, start, end)))
 
     def _lasting(self, low: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         place = start
@@ -112,22 +67,6 @@ def _search(kind: Lasting, low: bytes, start: int, end: int) -> re.Match[bytes] 
     return kind.begin.search(low, start, end) if low.find(kind.hint, start, end) >= 0 else None
 
 
-def _judged(low: bytes) -> Iterator[tuple[int, int]]:
-    for kind in JUDGED:
-        if kind.hint not in low:
-            continue
-        begin, opened = -1, None
-        for found in kind.line.finditer(low):
-            numbers = found.groupdict()
-            if found["begin"] is not None:
-                begin, opened = found.start(), numbers.get("opened")
-            elif found["well"] is not None and begin >= 0 and numbers.get("closed") == opened:
-                yield begin, found.end()
-                begin = -1
-            else:
-                begin = -1
-
-
 @dataclass(frozen=True)
 class Spans:
     """Parts of a block, in their order."""
@@ -137,4 +76,4 @@ class Spans:
     def hold(self, place: int) -> bool:
         """Say whether a place lies in one of them."""
         index = bisect_right(self.parts, (place, 1 << 62)) - 1
-        return any(begin <= place < end for begin, end in self.parts[max(0, index - 2) : index + 1])
+        return index >= 0 and place < self.parts[index][1]

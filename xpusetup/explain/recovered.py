@@ -66,8 +66,9 @@ SUBJECT = re.compile(
 SPEAKS = re.compile(r"\.(?:service|mount|socket)\b|Retry scheduled|a second time|Failed to pull image")
 """What speaks of the lines above it, too."""
 ABOVE = 6
-"""So far above a line that says that it is tried again stands what had failed; a traceback may be longer."""
+"""Maximum number of lines between a failure and the line that announces another try."""
 TRACE = 60
+"""Maximum length of a traceback, in lines."""
 REMEMBERED = 4096
 """How many lines are remembered: each is asked about from several others."""
 ANSWERS = 2
@@ -82,8 +83,6 @@ READS = re.compile(
 """Commands that show what was written once."""
 WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?mask|VISIBLE|SELECTOR", re.IGNORECASE)
 """A command with such a word went another way: that it works does not show that the first one would."""
-SWITCHED = re.compile(r"^(?:export |set |setx |\$env:)\s*\w*(?:VULKAN *[= ] *[\"']?0|DISABLE\w* *[= ])", re.IGNORECASE)
-"""A command that switches something off: what works after it does not show that the same would."""
 BEFORE = re.compile(
     r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*|\S*python[\d.]*(?:\.exe)? +-m(?= +pip\b)|uv(?= +pip\b)) +)+"
 )
@@ -147,7 +146,7 @@ class TypedCommand:
         return {VERSION.sub("", word) for word in asked} if self.words[:1] and self.words[0] in FETCHES else asked
 
     def repeats(self, other: TypedCommand) -> bool:
-        """Say whether it does what another one did before: the same again, or that with more."""
+        """Say whether this command repeats an earlier one, possibly with extra arguments."""
         if not self.words or not other.words or self.words[0] != other.words[0]:
             return False
         if WAY.search(self.text) and not WAY.search(other.text):
@@ -382,16 +381,11 @@ def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
         same = later.setdefault("git" if "git " in part.text else part.words[0] if part.words else "", [])
         if bad[part.begin]:
             last = next((other for other in same if other.repeats(part) or _continues(other, part)), None)
-            if last and not bad[last.begin] and not _switched(story, part, last):
+            if last and not bad[last.begin]:
                 recovered |= set(range(part.begin, part.end))
         if part.words and len(same) < ABOVE:
             same.append(part)
     return recovered | _listed(story, over)
-
-
-def _switched(story: Story, first: TypedCommand, last: TypedCommand) -> bool:
-    """Say whether a part of the program was switched off between two commands."""
-    return any(first.begin < part.begin < last.begin and SWITCHED.search(part.text) for part in story.commands)
 
 
 def _continues(part: TypedCommand, other: TypedCommand) -> bool:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.blocks import make_blocks, strip_codes
+from xpusetup.explain.blocks import LogBlock, make_blocks, strip_codes
 from xpusetup.explain.evidence import Decided, Lines, LogEnds
-from xpusetup.explain.finder import ANY, PERHAPS, Finder, make_finder, make_regex
+from xpusetup.explain.finder import ANY, PERHAPS, Certainty, Finder, Signature, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from xpusetup.explain.blocks import LogBlock
-    from xpusetup.explain.finder import Certainty, Signature
     from xpusetup.explain.news import GoodTemplates
 
 
@@ -48,7 +46,7 @@ ALIKE = 500
 """How often lines that are alike but for their digits are looked at in vain; a million of them costs no more."""
 
 JUDGED = 20_000
-"""After so many lines that may tell of an error only plain ones are looked at; the end is shown anyway."""
+"""Number of suspicious lines that are judged; after it only plain errors are looked at."""
 
 COMPLAINTS = 400
 """How many lines that complain are kept, for what is shown beside a cause."""
@@ -67,7 +65,7 @@ DIGITS = re.compile(r"\d+")
 WRAPPED = 60
 """A terminal breaks a line of at least this length in the middle of a word."""
 BEGUN = re.compile(r"[<\[]|[A-Z]+: |CMake (?:Error|Warning)|-- |Traceback ")
-"""So a line begins and none goes on."""
+"""The beginning of a line that does not continue the one before."""
 
 
 @dataclass(frozen=True)

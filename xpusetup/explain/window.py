@@ -73,7 +73,7 @@ LOUD = re.compile(
 )
 """A line that its logger calls an error, whatever it says."""
 CALLED = 200
-"""Within so many letters a logger says how grave a line is."""
+"""Number of leading characters in which a logger's level is looked for."""
 CALM = re.compile(
     r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
     r"|\blevel=(?:debug|info)\b|^\[?(?:DEBUG|INFO|TRACE)\]?(?::\s?\d{4}-|\s+[\w.]+: )| NCCL INFO "

@@ -11,15 +11,13 @@ import difflib
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.git.process import FetchError, make_git
 from helperlib.git.tree import put_on
 from helperlib.output import count, fail, say_summary, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 class LineChange(NamedTuple):

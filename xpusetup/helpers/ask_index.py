@@ -11,18 +11,16 @@ import argparse
 import json
 import re
 import zipfile
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.parser import Parser
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from helperlib.env.distributions import canonical
 from helperlib.output import fail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MOST = 6
 """Releases of one name that are read at most, the newest: the one that is wanted is among the last few."""

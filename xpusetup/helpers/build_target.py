@@ -6,14 +6,10 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from helperlib.output import fail, render_size, say_summary, write_json
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 PHONY = "  input: phony"
 

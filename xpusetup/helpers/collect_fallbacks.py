@@ -12,19 +12,16 @@ import sys
 import tempfile
 import warnings
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.env.distributions import AUTOLOAD
 from helperlib.fallbacks.messages import find_messages, whole_name
 from helperlib.fallbacks.workloads import WORKLOADS, Workload
 from helperlib.output import count, say_summary, write_json
 from helperlib.verify.bench import DeviceBench, describe_error
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 XPU_VARIABLES = {"PYTORCH_DEBUG_XPU_FALLBACK": "1", "PYTORCH_ENABLE_XPU_FALLBACK": "1"}
 """Read when torch is loaded. The second lets a workload go on at an operator that would end it."""

@@ -9,21 +9,16 @@ import argparse
 import hashlib
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.env.distributions import distribution_of, find_wheel, wheels_of
 from helperlib.git.process import make_git
 from helperlib.output import count, fail, render_size, say_summary, whole
 from helperlib.wheel.sbom import put_in, render_sbom
-from helperlib.wheel.sources import find_archives, find_sources
+from helperlib.wheel.sources import WheelSource, find_archives, find_sources
 from helperlib.wheel.statement import ENDING, SIGNED, BuiltWheel, render_statement
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from helperlib.wheel.sources import WheelSource
-
 
 ABOUT = "helpers/about.json"
 """What is known of the profile; no key sees it."""

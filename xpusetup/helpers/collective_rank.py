@@ -16,18 +16,14 @@ import platform
 import signal
 import sys
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from helperlib.checks.collectives import choose_backend
 from helperlib.verify.bench import DEEP_LIMIT, BenchOutcome, DeviceBench, compare, describe_error, judge
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
-
 
 GRACE = 5
 """Seconds after its stacks that a rank lives on, so that the other ones, which began later, leave theirs as well."""

@@ -11,17 +11,13 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TextIO
 
 from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, describe_error, is_unsupported
 from helperlib.verify.verdicts import CHECKS, GATES, PASSING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
-
 
 AT_IMPORT = 60
 """Seconds at least for importing torch, which may read a gigabyte from a network."""

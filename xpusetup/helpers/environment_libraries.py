@@ -11,9 +11,10 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.elf.conflicts import (
     TORCH as TORCH_LIBRARY,
@@ -28,16 +29,18 @@ from helperlib.elf.conflicts import (
     judge_versions,
     stem_of,
 )
-from helperlib.elf.loader import FileReader, Process
-from helperlib.env.distributions import Owners, find_gone, find_overlaps, libraries_of, read_distributions
+from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process
+from helperlib.env.distributions import (
+    Gone,
+    InstalledDistribution,
+    Overlap,
+    Owners,
+    find_gone,
+    find_overlaps,
+    libraries_of,
+    read_distributions,
+)
 from helperlib.output import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from helperlib.elf.loader import Loaded, LoaderFile
-    from helperlib.env.distributions import Gone, InstalledDistribution, Overlap
-
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
 """What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""

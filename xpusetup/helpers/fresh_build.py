@@ -15,14 +15,11 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from helperlib.elf.file import ends_early
 from helperlib.output import write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LINKED = re.compile(r"\.(o|so(\.\d+)*)$")
 

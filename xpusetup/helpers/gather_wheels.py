@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, find_wheel
 from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, write_record
 from helperlib.output import count, fail, say_summary
 from install_published import hold_wheel, refuse_incomplete
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def main() -> None:

@@ -16,17 +16,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.codegen.inductor import compile_source, generate_model
 from helperlib.env.distributions import find_version
 from helperlib.output import count, end_of, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 DISTRIBUTIONS = ("triton-xpu", "pytorch-triton-xpu", "triton")
 """Of the Triton here that may know Intel GPUs."""

@@ -7,19 +7,14 @@ replaced all the same.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from helperlib.env.distributions import canonical, installed, names_of, packages
+from helperlib.env.distributions import Found, canonical, installed, names_of, packages
 from helperlib.env.installers import write_constraint
 from helperlib.env.pins import hash_file
 from helperlib.output import fail, write_json, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from helperlib.env.distributions import Found
 
 CODE = ".code"
 """How the name of the list of byte code ends, which lies beside the record."""

@@ -15,25 +15,20 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from email.parser import HeaderParser
 from pathlib import Path
 from posixpath import basename
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from environment_libraries import Environment, read_environment
-from helperlib.elf.loader import FileReader, Process
+from helperlib.elf.loader import FileReader, LoaderFile, Process
 from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
-from helperlib.wheel.fit import FitBench, InstalledFiles, WheelArchive, World
+from helperlib.wheel.fit import ArchivePart, FitBench, InstalledFiles, JudgedLibrary, WheelArchive, World
 from helperlib.wheel.images import names_for, names_of
 from helperlib.wheel.runtime import find_optional
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from helperlib.elf.loader import LoaderFile
-    from helperlib.wheel.fit import ArchivePart, JudgedLibrary
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""

@@ -14,18 +14,15 @@ import struct
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.elf.conflicts import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
 from helperlib.elf.file import NEEDED, Elf, NotElfError, read_symbols
 from helperlib.env.distributions import find_version, libraries_of, read_distributions
 from helperlib.output import count, fail, say_summary, write_json
 from makers_installer import begins
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 
 PUBLIC = re.compile(r"(?:cpu|cu\d+|xpu|rocm[\d.]+)?")
 """What stands after the + in the versions of PyTorch's own wheels. A fork's says its maker or its commit."""

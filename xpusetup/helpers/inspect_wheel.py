@@ -8,10 +8,11 @@ import re
 import sys
 import sysconfig
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.env.distributions import canonical, find_wheel
 from helperlib.env.pins import hash_file
@@ -21,9 +22,6 @@ from helperlib.wheel.contents import NO_ROOM, NotAWheelError, Wanted, WheelConte
 from helperlib.wheel.images import names_of
 from helperlib.wheel.libraries import arch_spellings, find_broken, find_foreign, find_lost, find_unimportable, modern
 from helperlib.wheel.runtime import find_opened, find_unrequired, wrong_names
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

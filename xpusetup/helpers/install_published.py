@@ -13,8 +13,9 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from forget_cut_off import forget_cut_off
 from helperlib.env.distributions import Found, canonical, find_wheel, installed, names_of
@@ -23,10 +24,6 @@ from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other
 from helperlib.output import fail, write_json, write_text
 from pinned_wheels import PLACES, use_first
 from remove_conflicts import add_options, refuse_foreign, removals, remove
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 CUDA = ("nvidia-", "cuda-")
 MISSING = re.compile(r"No matching distribution found for (\S+)|there (?:is|are) no versions? of (\S+)")

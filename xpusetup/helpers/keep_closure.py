@@ -6,14 +6,11 @@ What an image is made of in the end. The environment stays the one that was buil
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
 from helperlib.env.distributions import Found, canonical, installed
 from helperlib.env.installers import uninstall
 from helperlib.output import fail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 def main() -> None:

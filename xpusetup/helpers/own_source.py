@@ -6,17 +6,14 @@ import argparse
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import FetchError, Git, last_words, make_git, say
 from helperlib.git.tree import MARK, parse_modules
 from helperlib.output import count, fail, say_summary, write_json, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def main() -> None:

@@ -12,16 +12,14 @@ import argparse
 import importlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.elf.loader import FileReader
 from helperlib.env.distributions import canonical, find_wheel, installed
 from helperlib.output import count, fail, say_summary, words_of, write_json
 from inspect_fit import examine, find_torch, parse_arguments
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def main() -> None:

@@ -16,18 +16,15 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.env.distributions import AUTOLOAD, find_version, look_at_torch
 from helperlib.output import NOT_READY, write_json
 from helperlib.suites.counts import KINDS
 from helperlib.suites.shards import GRACE, RESERVE, Shard, ShardOutcome, Terms, find_tests, make_shards, run_shard
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 REPLACED = 5
 NEEDED = ("pytest",)

@@ -13,8 +13,9 @@ import json
 import re
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.elf.file import NotElfError, read_symbols
 from helperlib.elf.loader import open_elf
@@ -22,9 +23,6 @@ from helperlib.env.distributions import find_wheel
 from helperlib.env.pins import hash_file
 from helperlib.output import count, fail, say_summary, write_json
 from helperlib.wheel.fit import WheelArchive
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LIBRARIES = re.compile(r"lib(?:torch|c10|shm)[\w-]*\.so")
 INCLUDED = "/torch/include/"

@@ -17,11 +17,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.env.distributions import AUTOLOAD, find_version
 from helperlib.output import count, say_summary, write_json, write_text
@@ -42,10 +43,6 @@ from helperlib.verify.verdicts import (
     judge_result,
     render_junit,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
 LOADER = "data.loader"

@@ -6,17 +6,14 @@ Words: a *part* is what stands between a GPU and a program: kernel, driver, grap
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.values import Limits, Name, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 Part = Literal["kernel", "driver", "compiler", "firmware", "toolkit", "torch", "ipex"]
 Number = Annotated[str, Limits(pattern=r"^\d{1,8}(?:\.\d{1,5}){0,3}$")]

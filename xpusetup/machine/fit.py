@@ -109,7 +109,7 @@ def judge_installed(one: InspectedFit, torch: FitTorch) -> FitVerdict:
 
 
 def name_misfits(inspection: Inspection, python: str) -> list[Misfit]:
-    """Give what of an environment cannot be loaded beside its torch; what is not known to is left out."""
+    """Return the installed packages that cannot load with this torch. What cannot be judged is left out."""
     torch = FitTorch(version=inspection.torch.version, where="", read=True, python=python)
     judged = ((each, judge_installed(in_words(each, inspection.plain), torch)) for each in inspection.wheels)
     bad = ((each, one) for each, one in judged if one.answer == "does_not_fit")

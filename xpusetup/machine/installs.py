@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.machine.companions import FAMILY, INDEX, LOCAL, TorchThere, install_beside, version_beside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BETWEEN = re.compile(r"(\s*(?:&&|\|\|)\s*|;\s+)")
 """What parts the commands of a line."""

@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.values import Limits, Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
-from xpusetup.machine.gpus import PciId
+from xpusetup.machine.gpus import GpuTable, PciId
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.machine.facts import Facts, ToolkitSeen
-    from xpusetup.machine.gpus import GpuTable
 
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)*")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import configparser
 import re
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
 from xpusetup.machine.facts import Accelerator
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
 
 # Package databases and the dynamic linker's cache.
 
@@ -248,7 +245,7 @@ ABOUT = re.compile(
 PREFETCHABLE, MEMORY_64 = 0x2000, 0x100000
 SECRET = re.compile(r"(?i)(token|password|passwd|secret|key)=\S+")
 KEPT = 200
-"""As many lines of the kernel's messages are kept, the newest ones."""
+"""Maximum number of kernel messages that are kept, the newest."""
 
 
 def parse_resource(text: str) -> int | None:

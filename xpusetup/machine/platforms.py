@@ -7,16 +7,13 @@ of packaging drivers.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 Line = Literal["client", "data-center"]
 Route = Literal["wheel", "image", "build", "none"]

@@ -18,14 +18,13 @@ from xpusetup.machine import (
     probe_torch,
     probe_userland,
 )
-from xpusetup.machine.facts import Facts, Section
+from xpusetup.machine.facts import Facts, Held, Section
 from xpusetup.system.files import Sysroot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from xpusetup.machine.facts import Held
     from xpusetup.system.process import Notes
 
 

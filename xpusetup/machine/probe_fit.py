@@ -6,11 +6,11 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Misfit
@@ -18,9 +18,6 @@ from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 HELPER = "helpers/inspect_fit.py"
 READS = (

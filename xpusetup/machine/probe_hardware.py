@@ -17,14 +17,13 @@ from xpusetup.machine.parsers import (
     parse_resource,
     without_secrets,
 )
-from xpusetup.system.process import ask
+from xpusetup.system.process import Notes, ask
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from xpusetup.system.files import Sysroot
-    from xpusetup.system.process import Notes
 
 
 # Accelerators as the kernel shows them: PCI devices, their drivers, and render nodes. Needs no tool and no

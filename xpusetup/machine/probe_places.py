@@ -6,24 +6,18 @@ import os
 import re
 import shutil
 import socket
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 from xpusetup.base.text import without_credentials
 from xpusetup.machine.environments import TorchTree
 from xpusetup.machine.facts import Cache, Container, Network
 from xpusetup.machine.parsers import parse_pip_settings, parse_redirects
-from xpusetup.system.files import read_text
-from xpusetup.system.process import TIMEOUT_S, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from xpusetup.system.files import Sysroot
-    from xpusetup.system.process import Notes
-
+from xpusetup.system.files import Sysroot, read_text
+from xpusetup.system.process import TIMEOUT_S, Notes, run_process
 
 # How this machine reaches others: proxies, what redirects git and pip, and on demand whether hosts answer.
 

@@ -7,18 +7,14 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError
 from xpusetup.machine.environments import ForeignEnvironment, Python
 from xpusetup.system import files
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 TIMEOUT_S = 10.0
 """Seconds that an interpreter may take to say what it is; on a network file system the first start is slow."""

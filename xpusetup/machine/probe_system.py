@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from xpusetup.machine.facts import DiskPlace, Resources, System
+from xpusetup.machine.facts import DiskPlace, Held, Resources, System
 from xpusetup.system.memory import read_limit, read_processors
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.machine.facts import Held
     from xpusetup.system.files import Sysroot
 
 

@@ -14,17 +14,15 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
-from xpusetup.machine.facts import Tool, Toolkits, ToolkitSeen
+from xpusetup.machine.facts import Facts, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
-from xpusetup.system.process import TIMEOUT_S, ask, run_process
+from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from xpusetup.config.settings import Settings
-    from xpusetup.machine.facts import Facts
     from xpusetup.system.files import Sysroot
-    from xpusetup.system.process import Notes
 
 
 # Switches a toolkit on in a shell of its own and writes down what that did to the environment.

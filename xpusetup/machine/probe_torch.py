@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import read_as
-from xpusetup.machine.environments import EntryPoint, ImportReport, InstalledTorch
+from xpusetup.machine.environments import EntryPoint, ImportReport, InstalledTorch, LibraryConflict
 from xpusetup.machine.pairs import OPEN
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
-from xpusetup.system.process import run_process
+from xpusetup.system.process import Notes, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.machine.environments import LibraryConflict
     from xpusetup.system.files import Sysroot
-    from xpusetup.system.process import Notes
 
 
 # The libraries of an environment that cannot work together, as helpers/environment_libraries.py reads them.

@@ -22,13 +22,12 @@ from xpusetup.machine.parsers import (
     parse_sycl_ls,
 )
 from xpusetup.system import files
-from xpusetup.system.process import TIMEOUT_S, ask, run_process
+from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from xpusetup.system.files import Sysroot
-    from xpusetup.system.process import Notes
 
 
 LIBRARIES = (

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
-from xpusetup.config.toolkit import MADE, begin
-from xpusetup.machine.facts import ToolkitSeen
+from xpusetup.config.toolkit import MADE, ToolkitWanted, begin
+from xpusetup.machine.facts import Facts, ToolkitSeen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.config.profile import Profile
-    from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import Facts
 
 
 def found_toolkits(wanted: ToolkitWanted, facts: Facts) -> list[ToolkitSeen]:

@@ -3,32 +3,47 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
 
 
-DRIVER_PACKAGES = (
-    *("libze-intel-gpu1", "intel-opencl-icd", "intel-level-zero-gpu", "intel-compute-runtime", "intel-level-zero"),
-    *("libze_intel_gpu1", "intel-opencl"),
-)
-"""The packages of compute-runtime: as Ubuntu and Debian, Intel, Fedora, SUSE and Arch name them."""
-LEVEL_ZERO_PACKAGES = (
-    "libze-intel-gpu1",
-    "intel-level-zero-gpu",
-    "intel-level-zero",
-    "libze_intel_gpu1",
-    "intel-compute-runtime",
-)
-"""Those of them with Level Zero's driver, which may be older than OpenCL's beside it."""
-COMPILERS = (
-    *("libigc2", "intel-igc-core-2", "intel-graphics-compiler", "intel-igc", "intel-igc-core", "libigc1"),
-    *("intel-igc-opencl-2", "intel-igc-opencl", "intel-igc-libs"),
-)
-"""The packages of the graphics compiler."""
-LOADERS = ("libze1", "level-zero", "level-zero-loader", "oneapi-level-zero")
-"""The packages of Level Zero's loader."""
+LEVEL_ZERO = {
+    "apt": ("libze-intel-gpu1", "intel-level-zero-gpu"),
+    "rpm": ("intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime"),
+    "zypper": ("libze_intel_gpu1",),
+    "pacman": ("intel-compute-runtime",),
+}
+"""The packages of which one brings Level Zero's driver, by the manager that has them."""
+LOADER = {
+    "apt": ("libze1", "level-zero"),
+    "rpm": ("level-zero", "oneapi-level-zero"),
+    "pacman": ("level-zero-loader",),
+}
+"""The packages of which one brings Level Zero's loader."""
+COMPILER = {
+    "apt": ("libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
+    "rpm": ("intel-igc-core", "intel-igc-core-2", "intel-igc", "intel-igc-libs", "intel-graphics-compiler"),
+    "pacman": ("intel-graphics-compiler",),
+}
+"""The packages of which one brings the graphics compiler."""
+OPENCL = ("intel-opencl-icd", "intel-opencl")
+"""The packages of OpenCL's driver alone."""
+
+
+def _all(part: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for names in part.values() for name in names))
+
+
+LEVEL_ZERO_PACKAGES = _all(LEVEL_ZERO)
+LEVEL_ZERO_ALONE = tuple(name for name in LEVEL_ZERO_PACKAGES if name != "intel-compute-runtime")
+"""Those of them that do not bring OpenCL's driver too."""
+DRIVER_PACKAGES = (LEVEL_ZERO_PACKAGES[0], *OPENCL, *LEVEL_ZERO_PACKAGES[1:])
+"""The packages of compute-runtime, of which the first that is there tells its version."""
+COMPILERS = (*_all(COMPILER)[::-1], "intel-igc-opencl-2", "intel-igc-opencl")
+LOADERS = _all(LOADER)
 WITHOUT_OLD = 30872
 """The build of 24.35: drivers from it on have nothing for graphics before Gen12."""
 BUILD = re.compile(r"^(?:\d+:)?(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})\b")

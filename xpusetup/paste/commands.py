@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from xpusetup.machine.versions import COMPILER, LEVEL_ZERO, LOADER
 from xpusetup.paste import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 SIMPLE = re.compile(r"\^?(?:[\w :/-]|\.[*?+]?)+\$?")
 """A part of a pattern that can be tried: letters that stand for themselves, and dots for any."""
@@ -27,36 +24,10 @@ DISPLAYS = (
 """How lspci begins the line of a GPU."""
 LISTS = re.compile(r"^(?:dpkg (?:-l|--list)|apt list --installed|rpm -qa|pacman -Q|dnf list (?:--)?installed)\b")
 """Commands that list the packages of a system."""
-LEVEL_ZERO_DRIVERS = {
-    "dpkg": ("libze-intel-gpu1", "intel-level-zero-gpu"),
-    "apt": ("libze-intel-gpu1", "intel-level-zero-gpu"),
-    "rpm": ("intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime"),
-    "dnf": ("intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime"),
-    "pacman": ("intel-compute-runtime",),
-}
-"""The packages of which one brings Level Zero's driver, by the program that lists them."""
-PARTS_OF_DRIVER = (
-    LEVEL_ZERO_DRIVERS,
-    {
-        "dpkg": ("libze1", "level-zero"),
-        "apt": ("libze1", "level-zero"),
-        "rpm": ("level-zero", "oneapi-level-zero"),
-        "dnf": ("level-zero", "oneapi-level-zero"),
-        "pacman": ("level-zero-loader",),
-    },
-    {
-        "dpkg": ("libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
-        "apt": ("libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
-        "rpm": ("intel-igc-core", "intel-igc-core-2", "intel-igc", "intel-igc-libs", "intel-graphics-compiler"),
-        "dnf": ("intel-igc-core", "intel-igc-core-2", "intel-igc", "intel-igc-libs", "intel-graphics-compiler"),
-        "pacman": ("intel-graphics-compiler",),
-    },
-)
-"""Of each part the packages of which one brings it: Level Zero's driver, its loader, the graphics compiler."""
 HANDED = re.compile(r"(?:--device[= ]|-v |--volume[= ]|-\s*[\"']?)(/dev/(?:dri(?!/by-path)|dxg)\b[^\s:\"']*)")
 STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
 MOST_HELD = 4000
-"""As many characters of a command on several lines are read."""
+"""Maximum length of a command on several lines, in characters."""
 SET = re.compile(r"(?:^|\s)([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S+)")
 
 
@@ -112,7 +83,9 @@ def parts_shown(command: str) -> tuple[tuple[str, ...], ...]:
     command = re.sub(r"^pacman -Qs\s+(?=[^|\s])", "pacman -Q | grep -E ", command)
     if not LISTS.match(command) or "|" not in command:
         return ()
-    groups = (each.get(command.partition(" ")[0], ()) for each in PARTS_OF_DRIVER)
+    program = command.partition(" ")[0]
+    manager = {"dpkg": "apt", "dnf": "rpm"}.get(program, program)
+    groups = (part.get(manager, ()) for part in (LEVEL_ZERO, LOADER, COMPILER))
     return tuple(names for names in groups if names and shows(command, (f"ii  {name} " for name in names)))
 
 

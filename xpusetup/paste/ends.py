@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from xpusetup.machine.parsers import parse_clinfo
+from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES
 from xpusetup.paste import lines
-from xpusetup.paste.commands import LEVEL_ZERO_DRIVERS, by_silence
+from xpusetup.paste.commands import by_silence
 from xpusetup.paste.kernel import KernelReader
 
-ZE_DRIVERS = sorted({name for names in LEVEL_ZERO_DRIVERS.values() for name in names})
 ZE_DRIVER = "libze_intel_gpu.so"
 
 
@@ -38,8 +38,9 @@ class EndReader(KernelReader):
         self._take_listed()
         if self.got.uid is None and self.heard.users == {"root"}:
             self.got.uid = 0
-        if self.heard.absent & set(ZE_DRIVERS) and not any(name in self.got.packages for name in ZE_DRIVERS):
-            self.got.lacks.extend(e for e in ZE_DRIVERS if e in self.heard.absent and e not in self.got.lacks)
+        absent = sorted(name for name in LEVEL_ZERO_PACKAGES if name in self.heard.absent)
+        if absent and not any(name in self.got.packages for name in LEVEL_ZERO_PACKAGES):
+            self.got.lacks.extend(name for name in absent if name not in self.got.lacks)
         if self.heard.bus >= lines.WHOLE_BUS:
             self.got.told.add("hardware.gpus")
         if self.got.listed >= lines.WHOLE_LIST:
@@ -50,7 +51,7 @@ class EndReader(KernelReader):
         own, roots = (parse_clinfo("\n".join(self.heard.shown_to[who])) for who in (False, True))
         if self.heard.root_sees and self.got.available is False:
             self.got.as_root.append("a GPU")
-        blind = bool(self.got.sycl) and not any(":gpu]" in line for line in self.got.sycl)
+        blind = bool(self.got.sycl) and not self.got.lists_gpu()
         seen = [line.rpartition("] ")[2] for line in self.heard.sycl_of_root if ":gpu]" in line]
         if blind and seen:
             self.got.as_root = seen

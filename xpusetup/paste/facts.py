@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
-from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
-from xpusetup.paste.kernel import kernel_in_words
-from xpusetup.paste.lines import CONTAINER
+from xpusetup.paste.lines import CONTAINER, Pasted
 from xpusetup.paste.others import gaudi_of, linuxserver_image
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from xpusetup.machine.gpus import GpuTable
-    from xpusetup.paste.lines import Pasted
 
 
 PARTS: dict[str, str] = {
@@ -63,8 +61,6 @@ PARTS: dict[str, str] = {
     "ascend": "xpusetup doctor --save FILE",
 }
 """The parts of facts that can be told or not, and what to paste so that they are."""
-ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
-"""Packages of Level Zero's driver alone; others bring OpenCL's with it."""
 NOT_BUILT = "not compiled with XPU"
 OF_CUDA = ("nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cudnn")
 """Packages that a torch for CUDA brings."""
@@ -110,9 +106,6 @@ def facts_from_paste(
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
-    if not got.kernel and (kernel := kernel_in_words(got.everything)):
-        got.kernel = kernel
-        got.told.update(("system", "kernel"))
     sections = {
         "system": system_of(got),
         "hardware": hardware_of(got, table),
@@ -244,7 +237,7 @@ def _ladder(got: Pasted) -> dict[str, Any] | None:
 
 def _is_riddle(got: Pasted) -> bool:
     """Say whether OpenCL lists a GPU and Level Zero's driver is installed too: what it lacks is not told then."""
-    return any("opencl:gpu]" in line for line in got.sycl) and any(name in got.packages for name in ZE_DRIVERS)
+    return got.lists_gpu("opencl") and any(name in got.packages for name in LEVEL_ZERO_ALONE)
 
 
 WSL = re.compile(r"^c[rwx-]{9}.*\s/dev/dxg$|^WSL version: |\bmicrosoft-standard-WSL2")
@@ -267,7 +260,7 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
         return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
-    if got.aside and not inside and got.sycl and not any(":gpu]" in line for line in got.sycl):
+    if got.aside and not inside and got.sycl and not got.lists_gpu():
         return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
@@ -288,7 +281,7 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
-    if not any((version, got.distributions, asked, _loading(got), said, conflicts, got.collected.get("config"))):
+    if not any((version, got.distributions, asked, _loading(got), said, conflicts)):
         return None
     if got.collected.get("cuda_available") == "True" and not said and not _has_none(got) and not conflicts:
         return None
@@ -336,16 +329,12 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     there = got.distributions
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
-    config = said.get("config", "")
     rules: tuple[tuple[bool, str, str], ...] = (
         (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
         (bool(cuda), "", cuda),
-        (config.startswith("cuda"), "", config[5:] or "yes"),
-        (config == "no xpu" and got.available is not True, "", ""),
-        (config == "xpu", xpu, ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
@@ -358,7 +347,7 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
 
 def _is_for_others(got: Pasted) -> bool:
     """Say whether torch told for what it was built, and not its version."""
-    return "config" in got.collected or re.match(r"\d", got.collected.get("cuda", "")) is not None
+    return re.match(r"\d", got.collected.get("cuda", "")) is not None
 
 
 def _has_none(got: Pasted) -> bool:

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
 from xpusetup.paste import lines
 from xpusetup.paste.commands import HANDED, lists_displays
-from xpusetup.paste.hardware import UEVENT, DisplayDevice, in_a_line, in_uevent
 from xpusetup.paste.lines import PastedGpu, PastedNode
 from xpusetup.paste.places import PlaceReader
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
@@ -25,7 +20,6 @@ BARRED = re.compile(
 """Lines of modprobe.d that keep a driver from loading, with the file and number that grep puts before them."""
 ECHOED = re.compile(r"(?:echo|printf) .{0,4}\b(?:blacklist|install) (i915|xe)\b[^|>]{0,40}[|>].*/etc/modprobe\.d/")
 """A command that writes such a line."""
-DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
 UNMAPPED = ("nogroup", "nobody", "65534")
 """The group of a node in a container that has none of its number; the host's own listing of the node says less."""
 STRANGE = re.compile(
@@ -68,8 +62,7 @@ def plain_slot(line: str) -> str:
 class KernelReader(PlaceReader):
     """Reads what the kernel shows; what it has read is in `got`.
 
-    `command` is what was typed last, `gpu` the device of which lspci has the details; `block` is what lshw says of
-    one, and `shelf` that device once its place is known.
+    `command` is what was typed last, `gpu` the device of which lspci has the details.
     """
 
     def __init__(self) -> None:
@@ -77,19 +70,13 @@ class KernelReader(PlaceReader):
         super().__init__()
         self.command = ""
         self.gpu: PastedGpu | None = None
-        self.block: dict[str, str] | None = None
-        self.shelf: PastedGpu | None = None
         self.composed = False
-        self.bars: dict[str, int] = {}
-        self.uevent: dict[str, str] = {}
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
         if len(those) < most and value not in those:
             those.append(value)
 
     def _pci(self, line: str) -> str:
-        if kind := self._lshw(line) or self._inxi(line) or self._by_id(line):
-            return kind
         if found := lines.OWN.match(line):
             window = int(found[5]) << 20 if found[5] else None
             driver = None if found[4] == "none" else found[4]
@@ -104,85 +91,9 @@ class KernelReader(PlaceReader):
                 self.got.told.add("hardware.gpus")
             self.gpu = self._make_gpu(found) if self._is_display(found) else None
             return "lspci"
-        if self.gpu is None and (kind := self._of_slot(line)):
-            return kind
         if self.gpu is None:
             return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
         return self._detail(self.gpu, line)
-
-    def _by_id(self, line: str) -> str:
-        """Read a display device where its id stands and no lspci: sysfs, Windows, intel_gpu_top, inxi, hwinfo."""
-        if found := UEVENT.match(line):
-            self.uevent[found[1]] = found[2]
-            if found[1] == "PCI_SLOT_NAME":
-                told, self.uevent = in_uevent(self.uevent), {}
-                self._take_told(told)
-            return "sysfs"
-        if (told := in_a_line(line, self.command, self.got.everything[-5:])) is None:
-            return ""
-        self.got.windows = self.got.windows or "PCI\\VEN_" in line
-        self._take_told(told)
-        return "sysfs"
-
-    def _take_told(self, told: DisplayDevice | None) -> None:
-        """Take a device by its id: the one of that place, the one without an id, or a new one."""
-        if told is None or any(each.device == told.device for each in self.got.gpus if not told.address):
-            return
-        same = (e for e in self.got.gpus if e.address == told.address or (not e.device and e.vendor == told.vendor))
-        gpu = next(same, None)
-        if gpu is None:
-            gpu = PastedGpu(told.address or f"GPU {len(self.got.gpus)}", told.vendor, told.device)
-            self.got.gpus.append(gpu)
-        gpu.device, gpu.driver = gpu.device or told.device, gpu.driver or told.driver or None
-        gpu.address = told.address or gpu.address
-
-    def _of_slot(self, line: str) -> str:
-        """Read the window of a device of which the command alone says which it is."""
-        asked = re.match(r"lspci\b.* -\w*s ?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", self.command)
-        found = lines.WINDOW.search(line) if asked else None
-        if asked is None or found is None:
-            return ""
-        address, size = (
-            asked[1] if asked[1].count(":") > 1 else f"0000:{asked[1]}",
-            int(found[1]) * lines.UNITS[found[2]],
-        )
-        self.bars[address] = max(self.bars.get(address, 0), size)
-        for gpu in self.got.gpus:
-            gpu.bar = self.bars[address] if gpu.address == address else gpu.bar
-        return "lspci"
-
-    def _lshw(self, line: str) -> str:
-        """Read a display device as lshw has it: which it is is told by its place on the bus alone."""
-        if found := lines.LSHW.match(line):
-            self.block, self.gpu, self.shelf = {"lost": found["lost"] or ""}, None, None
-        elif self.block is None or not line[:1].isspace():
-            self.block = None
-            return ""
-        elif found := lines.PART.match(line):
-            self.block[found[1]] = found[2]
-            if self.shelf and (driver := re.search(r"\bdriver=(\w+)", found[2])):
-                self.shelf.driver = driver[1]
-        elif found := lines.PLACE.match(line):
-            self._place(found[1], self.block)
-        return "lshw"
-
-    def _inxi(self, line: str) -> str:
-        """Read a graphics device as inxi has it; a sound device or camera has another driver."""
-        found = lines.INXI.match(line)
-        if found is None or not (found[2] == "N/A" or found[2] in DRIVERS):
-            return ""
-        place = f"GPU {len(self.got.gpus)}"
-        if all(each.name != found[1] for each in self.got.gpus):
-            driver = None if found[2] == "N/A" else found[2]
-            self.got.gpus.append(PastedGpu(place, _vendor(found[1]), "", found[1], driver=driver, detailed=True))
-        return "inxi"
-
-    def _place(self, address: str, block: dict[str, str]) -> None:
-        vendor = _vendor(block.get("vendor", ""))
-        self._found("", address, "")
-        self.shelf = next(each for each in self.got.gpus if each.address == address)
-        self.shelf.vendor, self.shelf.name = vendor, self.shelf.name or block.get("product", "")
-        self.shelf.detailed = self.shelf.detailed or bool(block["lost"])
 
     def _is_display(self, found: re.Match[str]) -> bool:
         return bool(re.match(lines.CONTROLLER, found[3])) and not re.search(r"\b[NV]PU\b|Neural", found[5])
@@ -193,7 +104,7 @@ class KernelReader(PlaceReader):
         vendor, device = ids[-1] if ids else (_vendor(found[5]), said[1] if said else "")
         kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
         address = f"{found[1] or '0000'}:{found[2]}"
-        gpu = PastedGpu(address, vendor, device, found[5], kind, bar=self.bars.get(address))
+        gpu = PastedGpu(address, vendor, device, found[5], kind)
         if all(each.address != address for each in self.got.gpus) and len(self.got.gpus) < lines.MOST:
             self.got.gpus.append(gpu)
         return next((each for each in self.got.gpus if each.address == address), gpu)
@@ -322,31 +233,3 @@ class KernelReader(PlaceReader):
         self.got.modules[found[1]] = None
         self.got.told.add("kernel.modules")
         return "lsmod"
-
-
-IN_WORDS = re.compile(
-    r"(?i)\b(?:Ubuntu|Debian|Mint|Pop!?_OS|Proxmox|PVE|Fedora|kernel|Linux|HWE|host|LTS)\b[^\n;]{0,40}?[\s(,:]"
-    r"(\d\.\d{1,2}\.\d{1,3}-\d{1,4}(?:\.\d+)?-(?:generic|lowlatency|oem|pve|amd64|cloud-amd64|hwe)\b)"
-)
-BY_PROGRAM = re.compile(
-    r"\[(\d\.\d{1,2}\.\d{1,3}[\w.+-]{0,40})\|libc\b"
-    r"|\bLinux-(\d\.\d{1,2}\.\d{1,3}[\w.+]{0,40}(?:-[\w.+]{1,40}){0,4}?)-(?:x86_64|aarch64)-with-"
-)
-"""A line in which a program says on which kernel it runs: BOINC's, Python's `platform`."""
-OF_CHANGES = re.compile(
-    r"(?i)\b(?:works?|worked|tried|try|after|before|upgrad\w*|updat\w*|downgrad\w*|install\w*|build\w*|built|boot\w*|from|if|until"
-    r"|since|linux-image|linux-headers|dkms|initrd|vmlinuz|and)\b|/lib/modules|/boot/"
-)
-
-
-LONGEST = 400
-"""Letters of a line that are read."""
-
-
-def kernel_in_words(text: Sequence[str]) -> str:
-    """Give the kernel that a program or a line of a machine's parts names; none where several are, or a change is."""
-    last = next((match for line in reversed(text) if (match := BY_PROGRAM.search(line[:LONGEST]))), None)
-    if last:
-        return last[1] or last[2]
-    found = {match[1] for line in text if (match := IN_WORDS.search(line)) and not OF_CHANGES.search(line)}
-    return found.pop() if len(found) == 1 else ""

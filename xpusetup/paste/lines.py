@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # Text as people post it: lines without what terminals, mail and forums put around them.
 
 
 MOST_TEXT = 4 << 20
-"""As many characters of what was pasted are read; of more only the beginning."""
+"""Maximum number of characters that are read."""
 MOST_LINES = 40_000
-"""As many lines."""
+"""Maximum number of lines that are read."""
 LONGEST = 1000
-"""As many characters of one line are looked at."""
+"""Maximum length of a line, in characters."""
 MOST = 400
-"""As many values of one kind are kept."""
+"""Maximum number of values of one kind that are kept."""
 CODES = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:details|summary|pre|code)\b)")
 QUOTE = re.compile(r"^(?:> ?){1,5}(?!>)")
@@ -82,9 +78,6 @@ SPOKEN = re.compile(r"[A-Za-z] +\W?\[\w+:\w+\](?!\[)")
 """A kind of device in somebody's sentence: words before it, and no number after it, as sycl-ls writes."""
 SYCL = re.compile(r"\[(?:ext_oneapi_)?(?:level_zero|opencl|cuda|hip|native_cpu):(?:gpu|cpu|acc|fpga)[:\]]")
 NUMBERED = re.compile(r"^\[((?:ext_oneapi_)?\w+):(gpu|cpu|acc|fpga):(\d{1,4})\]")
-ON_LEVEL_ZERO = re.compile(r"\[level_zero:gpu\]")
-ROW = re.compile(r"\[level_zero:gpu\]\[level_zero:\d+\]\s*\|")
-"""A GPU that Level Zero lists, and one in the table that llama.cpp prints of them."""
 OLD_SYCL = re.compile(r"^\s*\[(?:ext_oneapi_)?(level_zero|opencl|cuda|hip|host):(\d{1,3})\] (GPU|CPU|ACC|HOST) ?: ")
 """A device as sycl-ls listed it until 2022."""
 ABORT = re.compile(r"\b(?:Abort was called at|terminate called (?:after|without))")
@@ -152,10 +145,6 @@ TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a
 """What a driver says that has a GPU."""
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
-FETCHED = re.compile(r"^\s*GPU ?\d?: Intel (?:Corporation )?(?:Device |\[)([0-9a-f]{4})\b")
-"""A GPU without a name, as neofetch shows it."""
-OF_KERNEL_TOO = re.compile(r"^(?:System:\s+|\s*Host: \S+ |uname -r: ?)+(?:Kernel: )?(\d\.\d{1,2}\.\d{1,3}\S*)(?=\s|$)")
-"""A kernel in a line of inxi, or after the command that shows it."""
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
 TITLE = re.compile(
     r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4}"
@@ -243,7 +232,6 @@ NO_PLATFORM = re.compile(r"Number of platforms\s+0\b|clGetPlatformIDs\b.{0,80}-1
 OPENCL = re.compile(
     r"^\s*(?:Platform #\d+: |[`'-]+ ?Device #\d+: |Number of (?:platforms|devices)\s+\d|(?:Platform|Device) Name\s{2,})"
 )
-VULKAN = re.compile(r"^\s*(deviceName|deviceID|vendorID|driverName|driverInfo)\s*=\s*(\S.*)$")
 PROPERTY = re.compile(
     r"^\|?[\s|\d]*(Device Name|PCI BDF Address|PCI Device ID|Vendor Name|DRM Device|Device State|SOC UUID)"
     r"\s*:\s*(\S.*?)\s*\|?$"
@@ -294,25 +282,19 @@ ALIASES = {
 """Packages by the names that reports give them."""
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 WHOLE_LIST = 150
-"""So many packages are a whole list: what is not in it is not there."""
+"""Minimum length of a list that is taken for all packages of a system."""
 PROSE = 400
 """Lines up to this length are looked through for names of GPUs and drivers."""
 WHOLE_BUS = 8
-"""So many devices are a whole bus."""
+"""Minimum number of devices that are taken for all of a bus."""
 WHOLE_LOG = 150
-"""So many lines of the kernel are no excerpt."""
+"""Minimum number of kernel messages that are taken for all of them."""
 CONTROLLER = r"VGA compatible|3D|Display|Processing acc"
 """Devices that may be GPUs, as lspci names their class."""
 STARTED = re.compile(r"\[drm\] Initialized (?:xe|i915) |GuC firmware loaded")
 """What the kernel says once a GPU is up: what would have failed before it is told then."""
 LISTS = re.compile(r"^(?:uv )?pip3? (?:list|freeze)[^|]*$|^conda list[^|]*$|^python\S* -m pip (?:list|freeze)[^|]*$")
 """Commands that list all of an environment."""
-
-
-INXI = re.compile(r"^\s*Device-\d: ((?:Intel|NVIDIA|AMD|Advanced).*?)(?: vendor: .*?)? driver: (\S+)")
-LSHW = re.compile(r"^\s*\*-display(?::\d)?(?P<lost> UNCLAIMED)?\s*$")
-PLACE = re.compile(r"^\s+bus info: pci@([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d)\s*$")
-PART = re.compile(r"^\s+(product|vendor|configuration): (.*)$")
 
 
 @dataclass
@@ -412,6 +394,10 @@ class Pasted:
     errors: list[str] = field(default_factory=list)
     replaced: str = ""
     lacking_cxx: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def lists_gpu(self, backend: str = "") -> bool:
+        """Say whether sycl-ls lists a GPU, of any backend or of this one."""
+        return any(f"{backend}:gpu]" in line for line in self.sycl)
 
 
 COLLECT = {

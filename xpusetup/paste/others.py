@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+from collections.abc import Sequence
+from typing import Any
 
 GAUDI, ASCEND = "1da3", "19e5"
 TELLS_GAUDI = re.compile(

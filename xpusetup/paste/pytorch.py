@@ -35,16 +35,10 @@ INSTALLED = re.compile(r"^\s*Successfully installed (\S.*)$")
 TITLE = re.compile(r"(?<!\S)([A-Za-z][\w.]*(?:-[A-Za-z_][\w.]*)*)-(\d\S*)")
 OF_UV = re.compile(r"^ ?([-+~]) ([A-Za-z][\w.-]*)==(\d\S*)")
 BY_UV = re.compile(r"^(?:Uninstalled|Installed|Prepared|Audited) \d+ packages? in ")
-MOVED = re.compile(
-    r"^\W*(?:(?:Updating|Upgrading|Downgrading|Changing|Replacing)\s+)?([A-Za-z][\w.-]*):?\s+\(?(\d\S*?)\s+(?:[-=]+>|\u2192)\s+"
-    r"(?:\S+::)?(?:[A-Za-z][\w.]*-)?(\d[\w.+]*)(?:-(\S+?))?[\s)]*(?:\s\S+)?$"
-)
-"""A package that conda, poetry or pixi puts in the place of another version of it."""
 MENDED = re.compile(r"(?:env )?(?:-u [A-Z_]+ |[A-Z][A-Za-z0-9_]{2,40}=\S* )")
 """How a command begins that runs with other variables than the one before it."""
 OF_TORCH = re.compile(r"(?:Import|OS)Error: .*(?:libsycl|libur_|libtorch|c10_xpu|torch/lib/|torch\\lib\\)")
 """How an import of torch itself ends."""
-OF_CONDA = re.compile(r"::(pytorch|libtorch)-(\d[\d.]*)-(\w*)")
 
 
 OF_IPEX = re.compile(r"\d+\.\d+\.[1-9]\d+(?![\w.]*\+cu)")
@@ -81,20 +75,7 @@ class TorchReader(EndReader):
             else:
                 self.got.distributions.setdefault("intel-extension-for-pytorch", version)
 
-    def _configured(self, line: str) -> bool:
-        """Take what torch.__config__ says that it was built for: the first line that tells it counts."""
-        told = read_config(line)
-        if told is None:
-            return False
-        if told[0]:
-            self.got.collected.setdefault("config", told[0])
-        if told[1]:
-            self._torch_is(told[1], NAMED)
-        return True
-
     def _torch(self, line: str) -> str:
-        if self._configured(line):
-            return "torch.__config__"
         asked = EXPRESSION.findall(self.command)
         if self.by_root and "True" in line and (asked or lines.ANSWERED.search(line)):
             self.heard.root_sees = True
@@ -167,15 +148,7 @@ class TorchReader(EndReader):
         elif found := INSTALLED.match(line):
             for name, version in TITLE.findall(found[1]):
                 self._put(name, version)
-        elif found := MOVED.match(line) or OF_CONDA.search(line):
-            self._put(found[1], found[found.re.groups - 1])
-            self._note_build(found[1], found[found.re.groups] or "")
         return "packages" if found or BY_UV.match(line) else ""
-
-    def _note_build(self, name: str, build: str) -> None:
-        kind = re.search(r"cpu|cuda|xpu", build) if name.lower() in ("pytorch", "libtorch", "torch") else None
-        if kind and kind[0] != "xpu":
-            self.got.collected["conda"] = kind[0]
 
     def _put(self, name: str, version: str) -> None:
         name = lines.ALIASES.get(name.lower(), name)
@@ -200,34 +173,3 @@ class TorchReader(EndReader):
         if self.got.distributions.get(plain) == version:
             del self.got.distributions[plain]
             self.heard.weight = 0 if plain == "torch" else self.heard.weight
-
-
-# What torch.__config__.show() says that a torch was built for.
-
-
-SETTINGS = "- Build settings: "
-FOR_XPU = re.compile(r"^\s*XPU backend\b|\bUSE_XPU=(?:ON|1)\b")
-FOR_CUDA = re.compile(r"^\s*- CUDA Runtime (\d[\d.]*)|^\s*- NVCC architecture flags: |\bCUDA_VERSION=(\d[\d.]*)")
-FOR_OTHERS = re.compile(r"\bUSE_(?:CUDA|ROCM)=(?:ON|1)\b|^\s*- (?:HIP Runtime|MIOpen)")
-RELEASE = re.compile(r"\bTORCH_VERSION=((\d+)\.(\d+)\.\d+)\b")
-WITH_XPU = (2, 5)
-"""The first release whose settings name XPU, if only by "XPU backend" before them."""
-
-
-def read_config(line: str) -> tuple[str, str] | None:
-    """Give what a line of it tells: "xpu", "cuda 12.8", "no xpu" or nothing of it, and the version; None for others."""
-    settings = SETTINGS in line
-    if settings and FOR_XPU.search(line):
-        return "xpu", _version(line)
-    if (settings or line.lstrip().startswith("- ")) and (found := FOR_CUDA.search(line)):
-        return f"cuda {found[1] or found[2] or ''}".strip(), _version(line)
-    if not settings:
-        return None
-    version = RELEASE.search(line)
-    none = version is not None and (int(version[2]), int(version[3])) >= WITH_XPU and not FOR_OTHERS.search(line)
-    return "no xpu" if none else "", _version(line)
-
-
-def _version(line: str) -> str:
-    found = RELEASE.search(line)
-    return found[1] if found else ""

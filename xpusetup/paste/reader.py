@@ -7,7 +7,7 @@ by itself as far as that goes, with the last command that was typed for what loo
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from xpusetup.machine.parsers import (
     DISTRIBUTIONS,
@@ -26,17 +26,12 @@ from xpusetup.paste.commands import (
     variables_of,
     whole_commands,
 )
-from xpusetup.paste.devices import LISTING, DpctlReader
 from xpusetup.paste.ends import ZE_DRIVER
 from xpusetup.paste.kernel import ECHOED, plain_slot
 from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.paste.places import heading
 from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
 from xpusetup.paste.system import find_release
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
 
 MOST_KEPT = 4000
 """Maximum number of lines that are kept whole."""
@@ -61,7 +56,6 @@ class Reader(TorchReader):
         self.places: dict[str, str] = {}
         self.in_list = False
         self.written = ""
-        self.dpctl = DpctlReader()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -89,15 +83,13 @@ class Reader(TorchReader):
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
         forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO, lines.SHORT, lines.OF_WHEEL)
-        if len(line) < lines.PROSE and LISTING.search(line):
-            return "devices"
         return "text" if len(line) < lines.PROSE and any(form.search(line) for form in forms) else ""
 
     def _note_names(self, line: str) -> None:
         for module, device in lines.FORCED.findall(line):
             self._keep(self.got.named, f"[0x{device.lower()}]")
             self.got.said_module = self.got.said_module or module
-        for device in (*lines.PCI_ID.findall(line), *lines.FETCHED.findall(line)):
+        for device in lines.PCI_ID.findall(line):
             self._keep(self.got.named, f"[0x{device.lower()}]")
         for title in lines.TITLE.findall(line):
             self._keep(self.got.named, title)
@@ -109,7 +101,7 @@ class Reader(TorchReader):
             if form.search(line):
                 self._keep(self.got.chips, f"[0x{device}]")
         self._note_releases(line)
-        if found := lines.OF_KERNEL.search(line) or lines.OF_KERNEL_TOO.match(line):
+        if found := lines.OF_KERNEL.search(line):
             self._set_kernel(found[1], line)
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
@@ -120,7 +112,7 @@ class Reader(TorchReader):
             self._note_names(line)
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
-            *(self._release, self._opencl, self._smi, self._vulkan, self._changed, self._torch),
+            *(self._release, self._opencl, self._smi, self._changed, self._torch),
             *(self._variable, self._library),
             *(self._loaded, self._composed, self._field, self._missing, self._package, self._error),
         )
@@ -192,19 +184,18 @@ class Reader(TorchReader):
         if found := ECHOED.search(command):
             self._keep(self.got.blacklisted, found[1])
 
-    # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
+    # What SYCL, Level Zero and OpenCL list.
 
     def _sycl(self, line: str) -> str:
         if old := lines.OLD_SYCL.match(line):
             line = f"[{old[1]}:{old[3].lower()}][{old[1]}:{old[2]}] {line[old.end() :]}"
             if old[1] == "host":
                 return "sycl-ls"
-        line = self.dpctl.as_sycl(line, len(self.got.sycl))
         found = lines.SYCL.search(line)
         if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
             for each in parse_sycl_ls(told):
-                self._list_device(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
+                self._keep(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
             self.got.told.add("userland.sycl")
             return "sycl-ls"
         if found := lines.ABORT.search(line):
@@ -220,15 +211,6 @@ class Reader(TorchReader):
             self.got.init = found[1] or "ZE_RESULT_ERROR_UNINITIALIZED"
             return "level zero"
         return ""
-
-    def _list_device(self, held: list[str], line: str) -> None:
-        """Take a device that is listed; of a row of llama.cpp's table only where nothing else lists it."""
-        rows = [each for each in held if lines.ROW.match(each)]
-        if lines.ROW.match(line) and len(rows) < sum(lines.ON_LEVEL_ZERO.match(each) is not None for each in held):
-            return
-        if rows and lines.ON_LEVEL_ZERO.match(line) and not lines.ROW.match(line):
-            held.remove(rows[0])
-        self._keep(held, line)
 
     def _device(self, line: str) -> str:
         found = lines.DEVICE.search(line)
@@ -279,16 +261,6 @@ class Reader(TorchReader):
             return
         missing = list(self.places.values()).count(name) - self.got.seen.count(name)
         self.got.seen.extend([name] * max(0, missing))
-
-    def _vulkan(self, line: str) -> str:
-        found = lines.VULKAN.match(line)
-        if found is None:
-            return ""
-        if found[1] == "vendorID":
-            self.after = found[2]
-        if found[1] == "deviceID" and self.after == "0x8086":
-            self._keep(self.got.onboard, f"[{found[2].lower()}]")
-        return "vulkaninfo"
 
     # The system and who asks.
 

@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Step
-from xpusetup.config.profile import names_commit
+from xpusetup.base.model import Need, Request, Step
+from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.settings import number_git
 from xpusetup.plan.member import record_interface
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from xpusetup.base.model import Need, Request
-    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.plan.context import Context
 
 

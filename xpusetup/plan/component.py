@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from xpusetup.base.model import NONE, Step
+from xpusetup.base.model import NONE, Request, Step
 from xpusetup.base.values import PACKAGED
-from xpusetup.config.profile import SourceComponent
+from xpusetup.config.profile import BuildArchive, Profile, SourceComponent, Vendored, WheelComponent
 from xpusetup.plan.compile import (
     SWITCHES,
     collect,
@@ -25,7 +25,7 @@ from xpusetup.plan.compile import (
     refresh,
     switched_off,
 )
-from xpusetup.plan.context import OWN
+from xpusetup.plan.context import OWN, Context
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
 from xpusetup.plan.member import (
     OF_TORCH,
@@ -38,14 +38,6 @@ from xpusetup.plan.member import (
     make_proof,
 )
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Request
-    from xpusetup.config.profile import BuildArchive, Profile, Vendored, WheelComponent
-    from xpusetup.plan.context import Context
-
 
 # Steps that need the network: a ready wheel, or a source tree with all that its configure would download.
 

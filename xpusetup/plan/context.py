@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from xpusetup.base.model import ROOT, Patch, Request
-from xpusetup.config.profile import names_commit
+from xpusetup.base.model import ROOT, Layout, Patch, Request, Target
+from xpusetup.config.profile import BuildArchive, PatchFile, Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.plan.requirements import requirement_options
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from xpusetup.base.model import Layout, Target
-    from xpusetup.config.profile import BuildArchive, PatchFile, Profile, SourceComponent, WheelComponent
-
 
 # The patches of a plan: those that a profile brings, then those that were asked for.
 

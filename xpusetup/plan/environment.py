@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xpusetup.base.model import Step
-from xpusetup.config.toolkit import MADE
+from xpusetup.base.model import Layout, Step
+from xpusetup.config.toolkit import MADE, ToolkitWanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.base.model import Layout
     from xpusetup.config.profile import Profile
-    from xpusetup.config.toolkit import ToolkitWanted
     from xpusetup.plan.context import Context
 
 

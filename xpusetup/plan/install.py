@@ -9,7 +9,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Plan, Step
+from xpusetup.base.model import ROOT, Goal, Layout, Plan, Request, Step, Target
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import (
     built_pins,
@@ -27,7 +27,6 @@ from xpusetup.plan.verify import make_verify
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from xpusetup.base.model import Goal, Layout, Request, Target
     from xpusetup.config.profile import Profile, PublishedWheels, WheelComponent
 
     Wheels = Mapping[str, tuple[str, str]]

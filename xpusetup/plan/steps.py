@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request, Step, Target
 from xpusetup.config.hashes import key_of
-from xpusetup.config.profile import find_needed, make_order
+from xpusetup.config.profile import MakersInstaller, Profile, SourceComponent, WheelComponent, find_needed, make_order
 from xpusetup.plan.compile import compile_needs, find_target_part, step_of
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_toolkit, make_venv, pins_of_python
 from xpusetup.plan.requirements import RECORD
 from xpusetup.plan.verify import make_verify
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from xpusetup.config.profile import MakersInstaller, Profile, SourceComponent, WheelComponent
-
 
 # Steps for what the device's maker installs with a program of its own: that, and a look at what came of it.
 

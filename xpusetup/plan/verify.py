@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import ROOT, Mode, Step
+from xpusetup.base.model import ROOT, Mode, Plan, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xpusetup.base.model import Plan, Target
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
     from xpusetup.plan.context import Context

@@ -10,14 +10,10 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from zipfile import ZipFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-    from zipfile import ZipInfo
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
 
 
 @dataclass(frozen=True)

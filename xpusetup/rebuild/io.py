@@ -106,7 +106,7 @@ def _elsewhere() -> tuple[str, ...]:
 
 
 def seen_paths(root: Path, again: Path) -> tuple[Varied, ...]:
-    """Give the paths at which two roots compiled, where those are not the same."""
+    """Return both build paths if they differ."""
     was, now = read_build_path(Root(root)), read_build_path(Root(again))
     return (Varied("path", was, now),) if was != now else ()
 

@@ -9,25 +9,21 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
-from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import MAKERS, hide_integrated
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu
+from xpusetup.machine.gpus import MAKERS, GpuProduct, GpuTable, hide_integrated
 from xpusetup.machine.tables import gpu_table
-from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES as DRIVER_PACKAGES
+from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES
 from xpusetup.machine.works import lists_gpu, torch_works
 from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xpusetup.machine.facts import Facts, Gpu
-    from xpusetup.machine.gpus import GpuProduct, GpuTable
     from xpusetup.machine.platforms import DistributionTable, LinuxDistribution, Platform, PlatformTable
 
 
 INTEL = "8086"
 KERNEL = re.compile(r"(\d+\.\d+)")
-DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
-"""Packages of the Level Zero driver: the first name is that of newer repositories."""
 LIBRARY = "libze_intel_gpu.so.1"
 CONTAINERS = ("docker", "podman", "apptainer", "kubernetes", "lxc")
 DriverState = Literal["there", "missing", "old", "unknown"]
@@ -134,7 +130,7 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
     if userland is None or (userland.packages is None and userland.libraries is None):
         return "unknown"
     packages = userland.packages or {}
-    version = next((packages[name] for name in (*DRIVERS, *DRIVER_PACKAGES) if name in packages), "")
+    version = next((packages[name] for name in LEVEL_ZERO_PACKAGES if name in packages), "")
     if not version and LIBRARY not in (userland.libraries or {}):
         return "there" if lists_gpu(facts) else "missing"  # whatever it is called: Level Zero got to a GPU by it
     old = {each for card in cards if card.platform for each in card.platform.too_old}

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.base.model import Fix, Step
+from xpusetup.base.model import Finding, Fix, Goal, Need, Step
 from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
-from xpusetup.recommend.answer import Note, Setup, Task
+from xpusetup.recommend.answer import After, Note, Setup, Task
 from xpusetup.recommend.machine import (
+    Card,
+    MachineTables,
     choose_cards,
     driver_state,
     find_cards,
@@ -23,13 +25,10 @@ from xpusetup.recommend.machine import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.base.model import Finding, Goal, Need
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
-    from xpusetup.recommend.answer import After
-    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Package managers: which one a distribution has, and how it installs without a question.

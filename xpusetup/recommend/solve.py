@@ -10,8 +10,17 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.machine.gpus import LEGACY
 from xpusetup.machine.works import torch_works
-from xpusetup.recommend.answer import Refusal, Way, WayStep
-from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
+from xpusetup.recommend.answer import After, Note, Refusal, Task, Way, WayStep
+from xpusetup.recommend.machine import (
+    Card,
+    MachineTables,
+    choose_cards,
+    driver_state,
+    find_cards,
+    other_gpus,
+    sees_devices,
+    unknown_gpus,
+)
 from xpusetup.recommend.setup import make_setup, with_lists
 
 if TYPE_CHECKING:
@@ -21,8 +30,6 @@ if TYPE_CHECKING:
     from xpusetup.machine.environments import InstalledTorch
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import Needs
-    from xpusetup.recommend.answer import After, Note, Task
-    from xpusetup.recommend.machine import Card, MachineTables
 
 
 # Which releases fit a machine, and why others do not.

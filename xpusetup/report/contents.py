@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import ceil
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.model import RootWheel, Target
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.run.manifest import describe_machine
 from xpusetup.verify.outcomes import Verification
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 T = TypeVar("T")
 
@@ -233,7 +231,7 @@ LETTER = 6.3
 """About the width of a letter of a label, in the drawing's own units."""
 LEAST = 1.5
 ROUGH = 0.1
-"""By so much an average of jobs may be off, as coarse as dates of files are."""
+"""Possible error of an average number of jobs: dates of files are coarse."""
 MARGIN = 10
 SIGNS = {"ok": "✓", "info": "·", "warn": "!", "fail": "✗", "crash": "✗", "skip": "-"}
 

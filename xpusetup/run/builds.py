@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Layout
@@ -12,11 +14,6 @@ from xpusetup.base.text import render_first
 from xpusetup.run.manifest import VERIFYING, Standing, read_document, read_manifest, read_standing
 from xpusetup.run.root import Root, find_roots, read_lock
 from xpusetup.system import files
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
 
 COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""

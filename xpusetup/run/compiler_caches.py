@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import operator
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.system import files
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 
 # Compiler caches: which one stands before the compilers, the variables that say so, and what it says of itself.
 

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from xpusetup.plan.context import file_name
 from xpusetup.run import judge_code
 from xpusetup.run.manifest import read_document
-from xpusetup.run.root import read_stamps
+from xpusetup.run.root import Root, read_stamps
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Step
     from xpusetup.run.keys import Stamp
-    from xpusetup.run.root import Root
 
 
 # What became of an environment since it was guarded, and who did it: pure.
@@ -101,13 +100,17 @@ class DistributionChange(NamedTuple):
     why: str = ""
 
 
-class Replaced(NamedTuple):
-    """A change and who made it: `when` in seconds since the epoch, `by` an installer, `culprit` as name and version."""
+@dataclass(frozen=True)
+class ReplacedPackage:
+    """A change of an environment and who made it.
+
+    `when`: a time in ISO 8601, `by`: an installer, `culprit`: a package with its version.
+    """
 
     name: str
     was: str | None
     now: str | None
-    when: float | None
+    when: str | None
     by: str
     culprit: str
     why: str
@@ -164,26 +167,32 @@ def describe(change: DistributionChange) -> str:
     return f"{change.name} {change.was} was replaced by {change.now}"
 
 
-def find_replaced(changes: Sequence[DistributionChange], now: Sequence[CurrentDistribution]) -> tuple[Replaced, ...]:
+def find_replaced(
+    changes: Sequence[DistributionChange], now: Sequence[CurrentDistribution]
+) -> tuple[ReplacedPackage, ...]:
     """Say of each change who made it."""
     return tuple(_judge(change, now) for change in changes)
 
 
-def _judge(change: DistributionChange, now: Sequence[CurrentDistribution]) -> Replaced:
+def _judge(change: DistributionChange, now: Sequence[CurrentDistribution]) -> ReplacedPackage:
     found = next((each for each in now if canonicalize_name(each.name) == change.name), None)
     culprit, why = (
         ("", "nothing that is left says who removed it") if found is None else _find_culprit(change, found, now)
     )
     why = "; ".join(part for part in (change.why, why, _kind(found)) if part)
-    return Replaced(
+    return ReplacedPackage(
         name=change.name,
         was=change.was,
         now=change.now,
-        when=found.installed or None if found else None,
+        when=_say_time(found.installed) if found and found.installed else None,
         by=found.installer if found else "",
         culprit=culprit,
         why=why,
     )
+
+
+def _say_time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
 
 
 def _kind(found: CurrentDistribution | None) -> str:
@@ -396,26 +405,13 @@ CODE = ".code"
 """How the name of the list of guarded byte code ends, beside the record; helpers/guard_environment.py writes it."""
 
 
-@dataclass(frozen=True)
-class ReplacedPackage:
-    """A change of an environment and who made it, as `Replaced`, but with the time in ISO 8601."""
-
-    name: str
-    was: str | None
-    now: str | None
-    when: str | None
-    by: str
-    culprit: str
-    why: str
-
-
 def list_replaced(root: Root) -> list[ReplacedPackage]:
     """List what was replaced, removed or added against the guard; empty where nothing was ever guarded."""
     found = read_changes(read_document(root / GUARDED), read_stamps(root).values())
     if found is None or not found[1]:
         return []
     guard, changes = found
-    return [_row(each) for each in find_replaced(changes, read_distributions(Path(guard.packages)))]
+    return list(find_replaced(changes, read_distributions(Path(guard.packages))))
 
 
 def find_altered_steps(root: Root) -> dict[str, str]:
@@ -430,8 +426,3 @@ def find_altered_steps(root: Root) -> dict[str, str]:
 def _installed_by(record: str, stamps: Mapping[str, Stamp]) -> str:
     named = [name for name, stamp in stamps.items() if any(made.path == record for made in stamp.made)]
     return next(iter([*named, *(name for name in LIBRARIES if name in stamps)]), Path(record).parent.name)
-
-
-def _row(each: Replaced) -> ReplacedPackage:
-    when = datetime.fromtimestamp(each.when).astimezone().isoformat(timespec="seconds") if each.when else None
-    return ReplacedPackage(each.name, each.was, each.now, when, each.by, each.culprit, each.why)

@@ -6,17 +6,15 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.model import JournalLine, parse_progress
+from xpusetup.base.model import JournalLine, Step, parse_progress
 from xpusetup.plan.lanes import lane_of
-from xpusetup.run.root import parse_document
+from xpusetup.run.root import Root, parse_document
 from xpusetup.system import files
 from xpusetup.system.environment import now
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.base.model import Step
-    from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running
 
 
@@ -37,10 +35,8 @@ def write_ended(root: Root, one: Running, state: str) -> None:
         seconds=round(one.seconds, 3),
         made=one.step.makes,
         load=(one.jobs, max(0, one.mem_peak - one.mem_at_start), one.max_rss) if one.jobs else None,
-        edges=one.course.total or one.total,
+        edges=one.passes.total or one.total,
         lane=lane_of(one.step),
-        marks=one.course.marks,
-        passes=one.course.passes,
         cached=(counts.hits, counts.misses) if counts else None,
     )
     _write(root, record)

@@ -6,19 +6,13 @@ import errno
 import fcntl
 import os
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.system.files import cannot_write, how_chosen, package_file, read_text
-from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from xpusetup.system.process import ProcessOutput
-
+from xpusetup.system.process import ProcessOutput, run_process
 
 # What outlived a build that was killed: processes of its steps, which go on writing into the root.
 #

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xpusetup import __version__
 from xpusetup.base.document import Document, to_json, to_table
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import RootWheel
+from xpusetup.base.model import Request, RootWheel, Target
 from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
@@ -23,7 +23,6 @@ from xpusetup.system.git import read_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from xpusetup.base.model import Request, Target
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
     from xpusetup.run.runner import RunOutcome

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT
+from xpusetup.base.model import ROOT, Finding, Goal, VerifyMode
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
-from xpusetup.machine.facts import Section
+from xpusetup.machine.facts import Facts, Held, Section
 from xpusetup.machine.tables import gpu_table
-from xpusetup.plan.install import BUILD
+from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.base.model import Finding, Goal, VerifyMode
-    from xpusetup.machine.facts import Facts, Held
-    from xpusetup.plan.install import Purpose
     from xpusetup.run.workspace import Workspace
 
 

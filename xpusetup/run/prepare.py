@@ -14,8 +14,8 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
-from xpusetup.config.profile import find_needed
+from xpusetup.base.model import ROOT, Mode, Plan, Request, Target, Toolkit
+from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
 from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
 from xpusetup.emit.script import render_script
 from xpusetup.plan.component import other_forms
@@ -23,7 +23,7 @@ from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
-from xpusetup.run.keys import Status, installs, make_statuses
+from xpusetup.run.keys import Stamp, Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
 from xpusetup.run.root import (
     Root,
@@ -45,11 +45,8 @@ from xpusetup.system.trust import find_foreign
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from xpusetup.base.model import Request
-    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.machine.facts import Facts
     from xpusetup.plan.target import ArchSelection
-    from xpusetup.run.keys import Stamp
     from xpusetup.run.workspace import Workspace
 
 

@@ -6,18 +6,14 @@ import configparser
 import os
 import shlex
 import shutil
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from io import StringIO
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.system import files
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
 
 BLOCK = 512
 """Bytes of a block as stat counts them."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import UnfitError, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Layout, Request
+from xpusetup.base.model import Layout, Plan, Request, Target
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe, read_profile
 from xpusetup.config.profile import Profile
@@ -20,12 +21,6 @@ from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from xpusetup.base.model import Plan, Target
-
 
 FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"

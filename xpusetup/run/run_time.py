@@ -17,14 +17,13 @@ from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.run.guard import GUARDED, DistributionChange, describe, find_replaced, read_changes, read_distributions
 from xpusetup.run.manifest import read_document
-from xpusetup.run.root import read_stamps
+from xpusetup.run.root import Root, read_stamps
 from xpusetup.system.files import Sysroot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.machine.environments import LibraryConflict
-    from xpusetup.run.root import Root
 
 OF_INTEL = re.compile(r"intel-.+|dpcpp-.+|onemkl-.+|mkl|oneccl.*|impi-rt|tbb|tcmlib|umf|onednn.*")
 SYCL = re.compile(r"lib(?:sycl|ur_|umf|pti)")

@@ -7,13 +7,13 @@ killed; this program only decides what starts next, and follows the logs.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import InterruptedRunError, NotReadyError
-from xpusetup.base.model import Event
+from xpusetup.base.model import Event, Plan, State, Step
 from xpusetup.plan.lanes import lane_of, make_startable
-from xpusetup.run.compiler_caches import watch_cache
+from xpusetup.run.compiler_caches import Launcher, watch_cache
 from xpusetup.run.journal import write_began, write_ended
 from xpusetup.run.keys import NO_DEVICE as NO_DEVICE_HERE
 from xpusetup.run.keys import current_key, make_statuses
@@ -30,20 +30,13 @@ from xpusetup.run.step_process import (
     wait_for_any,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from xpusetup.base.model import Plan, State, Step
-    from xpusetup.run.compiler_caches import Launcher
-
-
 NO_DEVICE = 4
 JOBS = ("MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL")
 """How many compile at a time: read by setup.py and by CMake, handed on by steps that compile."""
 NOTE = "note: "
 """What a helper's line begins with that people have to see, not only who reads the log."""
 SILENCE = 60.0
-"""After so many seconds without a word from a step its watchers are told that it is still at work."""
+"""Seconds of silence after which watchers are told that a step is still at work."""
 
 
 @dataclass(kw_only=True)

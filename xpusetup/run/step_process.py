@@ -9,27 +9,24 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import parse_progress, parse_summary
+from xpusetup.base.model import Step, parse_progress, parse_summary
 from xpusetup.config.settings import STALL_S
 from xpusetup.machine.jobs import Strain
-from xpusetup.run.time_left import Course
+from xpusetup.run.time_left import Passes
 from xpusetup.system import files
 from xpusetup.system.environment import now
 from xpusetup.system.files import cannot_write
-from xpusetup.system.memory import read_kills, read_memory, read_pressure
+from xpusetup.system.memory import Memory, read_kills, read_memory, read_pressure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
-    from typing import BinaryIO
 
-    from xpusetup.base.model import Step
     from xpusetup.run.compiler_caches import CacheWatch
     from xpusetup.run.root import Root
-    from xpusetup.system.memory import Memory
 
 
 # What compiling steps do to the memory, looked at now and then: how much they take, whether they stand still.
@@ -127,7 +124,7 @@ class Running:
     began and at most since, `max_rss` its largest process once it has ended, in bytes; `mem_stalled`: it stood still
     for want of it; `mem_total`: the memory there is, 0 where nobody looked; `kills_before`: how many processes the
     kernel had killed for lack of memory when it began, None where it does not count them.
-    `cache` counts what a compiler cache had; `course` is how it came to where it is.
+    `cache` counts what a compiler cache had; `passes` are the counts of ninja.
     """
 
     step: Step
@@ -150,7 +147,7 @@ class Running:
     mem_total: int = 0
     kills_before: int | None = None
     cache: CacheWatch | None = None
-    course: Course = field(default_factory=Course)
+    passes: Passes = field(default_factory=Passes)
     _rest: bytes = b""
 
     @property
@@ -175,7 +172,7 @@ class Running:
             self.summary = parse_summary(text) or self.summary
             if (progress := parse_progress(text)) != (0, 0):
                 self.count, self.total = progress
-                self.course.note(self.seconds, *progress)
+                self.passes.note(*progress)
         if texts:
             self.last_output = time.monotonic()
         return texts

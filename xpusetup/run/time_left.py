@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,133 +17,29 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Event, Step
 
 
-# How a counted step went the last time, and what that says of the time it still takes now.
-#
-# A compile is not even: small objects come first, a few large ones and the linking last. So the pace of now is
-# laid over the course of an earlier run: at the same count, the same share of the time is gone.
-
-
-PARTS = 100
-TRUSTED = 0.2
-"""The share of the time after which the pace of now is all that counts; before it the earlier seconds count as well."""
-
-
 @dataclass
 class Passes:
-    """How far a step is that counts once or several times, as a setup.py does with an extension after the other."""
+    """How far a step has counted. A setup.py that builds several extensions counts once for each of them."""
 
     totals: list[int] = field(default_factory=list)
     count: int = 0
 
-    def note(self, count: int, total: int) -> bool:
-        """Take in a count; say whether one that did not come to its end begins again."""
-        again = False
+    def note(self, count: int, total: int) -> None:
+        """Take in a count: a new pass begins after the last one came to its end."""
         if not self.totals or (self.count >= self.totals[-1] and (count, total) != (self.count, self.totals[-1])):
             self.totals.append(total)
-        else:
-            again = count < self.count
-            self.totals[-1] = total
+        self.totals[-1] = total
         self.count = count
-        return again
-
-    @property
-    def before(self) -> int:
-        """What the passes before this one counted to."""
-        return sum(self.totals[:-1])
 
     @property
     def done(self) -> int:
-        """How much is done, over all passes."""
-        return self.before + self.count
-
-
-class Curve(NamedTuple):
-    """A step that counted to `total` and took `seconds`; `marks`: when each hundredth of the count was done.
-
-    `passes`: what it counted to each time, where it was more than once.
-    """
-
-    total: int
-    marks: tuple[float, ...]
-    seconds: float
-    passes: tuple[int, ...] = ()
-
-    def expect(self, seen: Sequence[int]) -> int:
-        """Give what a run will have counted to that has begun these passes: those that came after them come again."""
-        return sum(seen) + sum(self.passes[len(seen) :])
-
-    def share(self, count: float) -> float:
-        """Give the share of the time that was gone when so much was done. What follows the count has a share too."""
-        at = min(max(count / self.total, 0.0), 1.0) * PARTS
-        whole = min(int(at), PARTS - 1)
-        time = self.marks[whole] + (self.marks[whole + 1] - self.marks[whole]) * (at - whole)
-        return min(time / self.seconds, 1.0)
-
-    def left(self, elapsed: float, count: int, total: int) -> float:
-        """Give the seconds that are left of a run which has come to `count` of `total` in so many seconds.
-
-        A smaller total goes on where an earlier run ended.
-        """
-        done = max(0, self.total - total) if total else 0
-        start = self.share(done) if done else 0.0
-        gone = (self.share(done + count * (self.total - done) / total) if total and count else start) - start
-        earlier = self.seconds * (1 - start)
-        weight = min(1.0, gone / TRUSTED)
-        whole = earlier if not gone else weight * (elapsed / gone) * (1 - start) + (1 - weight) * earlier
-        return max(0.0, whole - elapsed)
-
-
-class Course:
-    """Takes in how a step counts, for the next time."""
-
-    def __init__(self) -> None:
-        self._passes = Passes()
-        self._times: list[tuple[float, int]] = []
-
-    def note(self, elapsed: float, count: int, total: int) -> None:
-        """Take in how far the step was after so many seconds."""
-        if self._passes.note(count, total):
-            self._times = [each for each in self._times if each[1] <= self._passes.before]
-        if not self._times or self._passes.done > self._times[-1][1]:
-            self._times.append((elapsed, self._passes.done))
+        """The commands that have run, over all passes."""
+        return sum(self.totals[:-1]) + self.count
 
     @property
     def total(self) -> int:
-        """What it counted to; 0 where it did not come to the end of that."""
-        totals = self._passes.totals
-        return sum(totals) if totals and self._passes.count >= totals[-1] else 0
-
-    @property
-    def passes(self) -> tuple[int, ...]:
-        """What it counted to each time; empty where it was only once."""
-        return tuple(self._passes.totals) if self.total and len(self._passes.totals) > 1 else ()
-
-    @property
-    def marks(self) -> tuple[float, ...]:
-        """When each hundredth was done, in seconds since the step began; empty where it did not come to its end."""
-        if not self.total:
-            return ()
-        return tuple(round(_time_at(self._times, self.total * part / PARTS), 1) for part in range(PARTS + 1))
-
-
-def _time_at(times: Sequence[tuple[float, int]], count: float) -> float:
-    if count <= times[0][1]:
-        return times[0][0]
-    for (before, low), (after, high) in pairwise(times):
-        if count <= high:
-            return before + (after - before) * (count - low) / (high - low)
-    return times[-1][0]
-
-
-def parse_curve(total: object, marks: object, seconds: object, passes: object = None) -> Curve | None:
-    """Read a curve from a record; None where it holds none that can be used."""
-    if not (isinstance(total, int) and isinstance(marks, list) and isinstance(seconds, (int, float))):
-        return None
-    times = [float(mark) for mark in marks if isinstance(mark, (int, float))]
-    whole = total > 0 and len(times) == PARTS + 1 and times[-1] > 0 and times == sorted(times)
-    several = tuple(each for each in passes if isinstance(each, int)) if isinstance(passes, list) else ()
-    known = several if sum(several) == total else ()
-    return Curve(total, tuple(times), max(float(seconds), times[-1]), known) if whole else None
+        """The commands of all passes so far; 0 where the last pass did not come to its end."""
+        return sum(self.totals) if self.totals and self.count >= self.totals[-1] else 0
 
 
 # What a build will cost, from what earlier ones of the same profile took; None where nothing is known.
@@ -156,13 +51,13 @@ WELL = {"ran", "no-device"}
 class History(NamedTuple):
     """What a root tells of its builds: last seconds and greatest load of each step, the bytes on disk at the end.
 
-    `curves`: how the steps that compile counted when they had the most to do.
+    `edges`: the most commands that ninja ran in each step.
     """
 
     seconds: Mapping[str, float]
     disk: int | None = None
     loads: Mapping[str, StepLoad] = {}
-    curves: Mapping[str, Curve] = {}
+    edges: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,21 +84,20 @@ class _Line(NamedTuple):
     seconds: float
     load: StepLoad | None
     edges: int
-    curve: Curve | None
 
 
 def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
     loads: dict[str, StepLoad] = {}
-    curves: dict[str, Curve] = {}
+    edges: dict[str, int] = {}
     for one in filter(lambda record: record.well, records):  # one that went on near its end took less than it needs
-        step, load, curve = one.step, one.load, one.curve
+        step, load = one.step, one.load
         if load and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
             loads[step] = load
-        if load and curve and curve.total >= (curves[step].total if step in curves else 0):
-            curves[step] = curve
-    return History(seconds=_add_attempts(records), loads=loads, curves=curves)
+        if one.edges > edges.get(step, 0):
+            edges[step] = one.edges
+    return History(seconds=_add_attempts(records), loads=loads, edges=edges)
 
 
 def _add_attempts(records: Sequence[_Line]) -> dict[str, float]:
@@ -227,8 +121,7 @@ def _parse_record(line: str) -> _Line | None:
         step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
         if not isfinite(seconds):
             return None
-        curve = parse_curve(edges, record.get("marks"), seconds, record.get("passes"))
-        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges, curve=curve)
+        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges)
     except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version
         return None
 
@@ -246,7 +139,7 @@ def merge_histories(histories: Sequence[History]) -> History:
         seconds={step: value for one in reversed(histories) for step, value in one.seconds.items()},
         disk=next((one.disk for one in histories if one.disk is not None), None),
         loads={step: load for one in reversed(histories) for step, load in one.loads.items()},
-        curves={step: curve for one in reversed(histories) for step, curve in one.curves.items()},
+        edges={step: edges for one in reversed(histories) for step, edges in one.edges.items()},
     )
 
 
@@ -286,14 +179,8 @@ def simulate(steps: Sequence[Step], todo: Collection[str], seconds: Mapping[str,
 
 FIRST_SECONDS = 20.0
 FIRST_COUNT = 10
-FIRST_SHARE = 0.03
-WINDOWS = (1.0, 0.5, 0.25)
-"""Shares of the time so far whose paces are compared: the middle one is neither last minute's nor only the start's."""
-COUNTED_WINDOWS = (0.5, 0.25)
-"""Shares of what is done so far, likewise: large files in a row fill half of the time and are a few of a thousand."""
-SMOOTHING = 60.0
-"""Seconds in which a new estimate takes the place of the one that was shown."""
-MOST = 512
+FIRST_SHARE = 0.15
+"""Share of the commands before which the pace says nothing: the first files of a project are smaller than the rest."""
 COUNTED = re.compile(r"^\[\d+/\d+\] ?")
 OBJECT = re.compile(r" -o (\S+)")
 MINUTE = 60
@@ -302,53 +189,33 @@ LONG_NAME = 40
 
 
 class Pace:
-    """The pace of one step that counts to a total. It says nothing while it knows too little."""
+    """The even pace of a step that counts to a total."""
 
     def __init__(self) -> None:
-        self._marks: list[tuple[float, int]] = []
-        self._total = 0
-        self._end: float | None = None
-        self._asked = 0.0
+        self._began = 0.0
+        self._first = self._count = self._total = 0
 
     def note(self, time: float, count: int, total: int) -> None:
         """Take in how far the step is; another total, or a smaller count, is another piece of work."""
-        if total != self._total or (self._marks and count < self._marks[-1][1]):
-            self._marks, self._total, self._end = [], total, None
-        self._marks.append((time, count))
-        if len(self._marks) > MOST:
-            self._marks = [*self._marks[:-1:2], self._marks[-1]]
+        if total != self._total or count < self._count:
+            self._began, self._first, self._total = time, count, total
+        self._count = count
 
     def left(self, time: float) -> float | None:
-        """Give the seconds that are left, as seen at this time; None while too little is known."""
-        rate = self._rate(time)
-        if rate is None:
-            return None
-        end = time + (self._total - self._marks[-1][1]) / rate
-        if self._end is not None:
-            end = self._end + (end - self._end) * min(1.0, (time - self._asked) / SMOOTHING)
-        self._end, self._asked = end, time
-        return max(0.0, end - time)
-
-    def _rate(self, time: float) -> float | None:
-        from statistics import median  # noqa: PLC0415 - slow to import; a build that is done has no pace
-
-        if not self._marks:
-            return None
-        (began, first), (_, count) = self._marks[0], self._marks[-1]
-        spent, made = time - began, count - first
+        """Give the seconds that are left; None while too little is known."""
+        spent, made = time - self._began, self._count - self._first
         if spent < FIRST_SECONDS or made < max(FIRST_COUNT, FIRST_SHARE * self._total):
             return None
-        starts = [time - share * spent for share in WINDOWS]
-        starts += [self._time_of(count - share * made) for share in COUNTED_WINDOWS]
-        return max(median(self._rate_since(time, start) for start in starts), made / spent / 10)
+        return spent / made * (self._total - self._count)
 
-    def _time_of(self, count: float) -> float:
-        """Give when so many were done."""
-        return next(mark[0] for mark in reversed(self._marks) if mark[1] <= count)
 
-    def _rate_since(self, time: float, since: float) -> float:
-        start, before = next((mark for mark in self._marks if mark[0] >= since), self._marks[-1])
-        return (self._marks[-1][1] - before) / max(time - start, 1.0)
+def blend(earlier: float, elapsed: float, share: float) -> float:
+    """Give the seconds that are left by an earlier run and by the pace of now, which counts as far as the step is.
+
+    `earlier`: the seconds of that run; `share`: how much is done, from 0 to 1.
+    """
+    by_pace = elapsed / share * (1 - share) if share else 0.0
+    return share * by_pace + (1 - share) * max(0.0, earlier - elapsed)
 
 
 def render_left(seconds: float) -> str:
@@ -430,13 +297,13 @@ class Forecast:
 
     def _left(self, step: str, time: float) -> float | None:
         """Give the seconds that are left of a step at work; None while they are not known."""
-        one, elapsed = self._running[step], time - self._running[step].began
-        if curve := self._history.curves.get(step):
-            return curve.left(elapsed, one.passes.done, curve.expect(one.passes.totals) if one.passes.totals else 0)
-        if one.passes.totals:
-            return one.pace.left(time)
-        seconds = self._history.seconds.get(step)
-        return None if seconds is None else max(0.0, seconds - elapsed)
+        one, elapsed, seconds = self._running[step], time - self._running[step].began, self._history.seconds.get(step)
+        if seconds is None:
+            return one.pace.left(time) if one.passes.totals else None
+        if not (counted := sum(one.passes.totals)):
+            return max(0.0, seconds - elapsed)
+        rest = min(1.0, counted / (self._history.edges.get(step) or counted))  # a build that goes on has less to do
+        return blend(seconds * rest, elapsed, one.passes.done / counted)
 
     def _left_of_all(self, time: float) -> float | None:
         here = {step: self._left(step, time) for step in self._running}

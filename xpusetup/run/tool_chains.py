@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import NONE
+from xpusetup.base.model import NONE, Plan
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, unknown_targets, usable_toolkits
 
 if TYPE_CHECKING:
-    from xpusetup.base.model import Plan
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
     from xpusetup.plan.install import Purpose

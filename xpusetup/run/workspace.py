@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.base.text import nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
-from xpusetup.config.shipped import is_path, load_profile, other_ways, profile_names, stack_names
+from xpusetup.config.shipped import full_name, is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.run.root import LOCKED, Root, read_lock, read_locked_profile
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, from_home, variable
@@ -27,7 +27,6 @@ from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_t
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.base.model import Request
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
 
@@ -229,7 +228,7 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
         kit = where.toolkit or str(lock.get("toolkit", ""))
         return replace(where, profile=named, rev=rev, take=take, toolkit=kit), "--root" if where.root else "--name"
     if settings.profile:
-        return replace(where, profile=settings.profile), settings.origins["profile"]
+        return replace(where, profile=full_name(settings.profile)), settings.origins["profile"]
     from xpusetup.recommend.default import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
     name, why = newest_that_fits(facts)

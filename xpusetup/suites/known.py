@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest
 from xpusetup.base.values import Limits, Strict, Text, Variable, parse_toml
-from xpusetup.verify.fallbacks import ReadMessage, log_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from xpusetup.verify.fallbacks import FallbackData, FallbackTable
-
+from xpusetup.verify.fallbacks import FallbackData, FallbackTable, ReadMessage, log_table
 
 # Results of a suite beside a baseline: an earlier run test by test, a published table row by row.
 

@@ -15,18 +15,16 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.run.lock import hold_file
 from xpusetup.run.manifest import read_document
 from xpusetup.run.workspace import load_settings, roots_folder
-from xpusetup.suites.known import Baseline
+from xpusetup.suites.known import Baseline, Suite, Suites
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.files import cannot_write, package_file
 from xpusetup.system.git import ask_git
-from xpusetup.system.process import follow_process, run_process
+from xpusetup.system.process import ProcessOutput, follow_process, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from xpusetup.suites.known import Suite, Suites
-    from xpusetup.system.process import ProcessOutput
     from xpusetup.verify.runner import Subject
 
 
@@ -283,7 +281,7 @@ def find_baseline(bench: SuiteRun, name: str) -> Baseline | None:
     if not document.get("tests"):
         ids = ", ".join(one.id for one in known.published if one.suite == suite.name) or "none"
         raise UsageError(
-            f"{name} holds no results of `xpusetup test`",
+            f"{name} holds no results of `xpusetup verify --suite NAME`",
             fix=f"name the results.json of an earlier run; published: {ids}",
         )
     if document["suite"] != suite.name:

@@ -7,15 +7,13 @@ import errno
 import os
 import shlex
 import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import Redactor
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 def now() -> float:

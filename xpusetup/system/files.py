@@ -10,19 +10,16 @@ import os
 import shlex
 import stat
 import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import cache_folder, config_folder, from_home, is_adrift
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
 
 # What room places have left, so that a full one is said by name.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.system.environment import cache_folder, variables, without
-from xpusetup.system.process import ELSEWHERE, run_process
+from xpusetup.system.process import ELSEWHERE, ProcessOutput, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from git.objects import Tree as GitTree
 
     from xpusetup.base.model import FoundRef
-    from xpusetup.system.process import ProcessOutput
 
 
 QUIET = {

@@ -7,19 +7,16 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.text import render_size
 from xpusetup.system import files
 from xpusetup.system.files import FULL, cannot_write, make_folder, read_text, write_text
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
 
 # What package indexes say: asked by pip, with all its settings.
 

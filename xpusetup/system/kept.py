@@ -14,16 +14,14 @@ import os
 import pickle
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from xpusetup.system.environment import cache_folder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 T = TypeVar("T")
 FOLDER = "read"

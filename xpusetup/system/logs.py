@@ -9,15 +9,12 @@ import os
 import sys
 import time
 import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO
+from pathlib import Path
+from typing import Any, BinaryIO
 
 from xpusetup.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
 
 # A log that grows: its text as it comes, until nothing is at work any more.
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xpusetup.system.files import Sysroot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # Control groups, version 2 and 1: the limits that are in force on this process, wherever above it they were set.
 

@@ -7,7 +7,7 @@ import hashlib
 import re
 import zipfile
 from importlib import metadata
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,10 +15,6 @@ from packaging.utils import canonicalize_name
 from xpusetup import __version__
 from xpusetup.system.files import PACKAGE, make_folder, read_text, write_text
 from xpusetup.system.git import read_tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 NAME = "xpusetup"
 WRITTEN_BY_INSTALLERS = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json"}

@@ -6,41 +6,11 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.base.text import render_duration, render_size
-from xpusetup.report.contents import Span, last_parts
-
 if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.bisect.io import Commit
     from xpusetup.commands.bisect import Bisection, CommitSearch
-    from xpusetup.commands.report import WrittenReport
-
-
-# report: where the page lies, and the few lines that most people want from it.
-
-
-SHOWN = 3
-
-
-def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what took longest, and where the whole of it is shown."""
-    console.print(f"\n {data.profile} · {escape(data.root)}\n")
-    for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
-        console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
-    for edge in (each for each in data.longest[:SHOWN] if round(each.seconds)):
-        name = escape(last_parts(edge.output))
-        console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
-    unseen = "  (there is no browser here: copy it to where there is one)" if data.opened is False else ""
-    console.print(f"\n [green]✓[/] {escape(data.file)}{unseen}")
-
-
-def _load(step: Span) -> str:
-    jobs = f"{step.jobs} {'job' if step.jobs == 1 else 'jobs'}" if step.jobs else ""
-    heaviest = f"the largest process took {render_size(step.heaviest)}" if step.heaviest else ""
-    cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
-    words = [word for word in (jobs, heaviest, cached) if word]
-    return f"    {' · '.join(words)}" if words else ""
 
 
 # bisect: the commit that broke it, in a form that goes into a report as it is.

@@ -11,9 +11,9 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import short_path
-from xpusetup.ui import storage
+from xpusetup.ui import remove
 from xpusetup.ui.build import in_one_line
-from xpusetup.ui.storage import show_attempts
+from xpusetup.ui.bundle import show_attempts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import LockedProfile, NewProfile
-    from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import SetupResult
-    from xpusetup.commands.test import SuiteResult
+    from xpusetup.commands.suites import SuiteResult
     from xpusetup.commands.toolkit import MadeToolkit
     from xpusetup.commands.verify import DeviceVerification
-    from xpusetup.commands.verify_wheel import WheelVerification
+    from xpusetup.commands.wheel_check import WheelVerification
+    from xpusetup.commands.wheel_rebuild import RebuildResult
 
 
 DONE = "[green]✓[/] "
@@ -68,7 +68,7 @@ def _emitted(data: Emitted) -> str:
 
 
 def _removed(data: Removed) -> str:
-    return storage.in_one_line(data) if data.removed else ""
+    return remove.in_one_line(data) if data.removed else ""
 
 
 def _set_up(data: SetupResult) -> str:

@@ -15,6 +15,8 @@ from rich.text import Text
 
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
+from xpusetup.base.verbs import VERBS
+from xpusetup.system.environment import short_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,13 +31,8 @@ T = TypeVar("T")
 # A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of it.
 
 
-VERBS = (
-    "adopt build install plan run env verify verify-wheel sign fits rebuild skill test status report remove bisect emit"
-    " dockerfile doctor setup explain profiles devices bundle cache self toolkit list"
-)
-"""A test holds them against the command line."""
 BEGINS = (
-    rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
+    rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
     r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
@@ -234,6 +231,25 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
     for number, line in enumerate(wrap(text, console.width - len(indent))):
         console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+
+
+NAMED = 3
+"""So many things are named before they are counted."""
+
+
+def name_some(names: Sequence[str]) -> str:
+    """Name the first few, and say how many more there are."""
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
+
+
+def steps_left(left: Sequence[str]) -> str:
+    """Say which steps are still to come."""
+    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+
+
+def with_home(text: str) -> str:
+    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
+    return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.

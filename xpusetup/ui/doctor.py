@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, prose
-from xpusetup.ui.list import show_glance
+from xpusetup.ui.way import show_steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -19,142 +18,6 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
     from xpusetup.commands.paste import PasteSummary
-    from xpusetup.commands.recommend import Overview, Recommendation
-    from xpusetup.commands.setup import SetupResult
-    from xpusetup.recommend.answer import WayStep
-
-
-# setup's screen: the commands in order, what has to be done by hand, and how to go on.
-
-
-def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what to install, or what became of it."""
-    if data.ran:
-        _show_end(console, data)
-        return
-    show_commands(console, data)
-    if data.file:
-        console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
-    elif data.commands:
-        console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
-    if data.left:  # what stops this and no command above mends
-        for row in data.left:
-            console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
-            prose(console, "   ", row.why)
-            for line in row.commands:
-                console.print(f"     [cyan]{escape(line)}[/]")
-            prose(console, "   ", row.say)
-        console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
-    elif not data.commands and not data.notes:
-        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
-
-
-def show_commands(console: Console, data: SetupResult) -> None:
-    """Print the commands by step, and what no command is known for."""
-    console.print(f"\n [bold]{escape(data.machine)}[/]")
-    console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
-    for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
-        console.print(f"   {number}  {escape(title)}")
-        rows = list(group)
-        for row in rows:
-            sudo = "sudo " if "root" in row.needs else ""
-            console.print(f"        [cyan]{escape(sudo + shlex.join(row.argv))}[/]")
-        if rows[-1].then:
-            words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
-            console.print(f"      {words[rows[-1].then]}")
-    for note in data.notes:
-        console.print(f"   [yellow]![/]  {escape(note.title)}")
-        prose(console, "        ", note.say)
-        for line in note.commands:
-            console.print(f"        [cyan]{escape(line)}[/]")
-        console.print(f"        [dim]{escape(note.source)}[/]")
-    console.print()
-
-
-def _show_end(console: Console, data: SetupResult) -> None:
-    console.print(f"\n [green]✓[/] {len(data.ran)} of {len({row.id for row in data.commands})} steps are done")
-    if data.stopped == "restart":
-        console.print(f" [yellow]![/] restart this machine, then go on with: [cyan]{escape(data.apply)}[/]\n")
-        return
-    if data.stopped == "login":
-        console.print(" [yellow]![/] log out and in again: groups count from the next session on")
-    console.print(f"   next:  {escape(data.follows)}\n")
-
-
-# The bare command's screen: this machine, the steps of the shortest way, and what else there is.
-
-
-THEN = {"restart": "then restart", "login": "then log out and in again", "": ""}
-OLD = 90
-"""Days after which the age of the data is worth a word."""
-
-
-def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
-    """Print the machine and its way."""
-    console.print(f"\n [bold]{escape(data.machine)}[/]\n")
-    if data.builds:
-        show_glance(console, data.builds)
-    way = data.way
-    if data.error:
-        console.print(f" [red]✗[/] {escape(data.error.message)}")
-        console.print(f"   [bold]fix[/]  {escape(data.error.fix)}\n")
-    if way is None:
-        return
-    if way.route == "none":
-        console.print(" No accelerator that this program serves is on this machine")
-    else:
-        console.print(" The shortest way to PyTorch on this machine")
-    for number, step in enumerate(way.steps, start=1):
-        show_step(console, number, step)
-    console.print()
-    prose(console, " ", f"why: {way.why}", style="dim")
-    _show_refusals(console, way, verbose=verbose)
-    words = ["all checks: xpusetup doctor"]
-    if data.build and way.route == "wheel":
-        toolkit = f" ({data.build.toolkit})" if data.build.toolkit else ""
-        words.insert(0, f"build from source instead: {data.build.command}{toolkit}")
-    console.print(f"\n {escape(' · '.join(words))}")
-    more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
-    console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
-
-
-def show_steps(console: Console, way: Recommendation) -> None:
-    """Print what to do next: the steps of a way, or the commands of one that is not worth steps."""
-    for command in () if way.steps else way.commands:
-        console.print(f"\n next:  {escape(command)}")
-    if way.steps and way.route != "none":
-        console.print("\n The shortest way")
-        for number, step in enumerate(way.steps, start=1):
-            show_step(console, number, step)
-    if way.collected and way.why:
-        console.print()
-        prose(console, " ", f"why: {way.why}", style="dim")
-
-
-def show_step(console: Console, number: int, step: WayStep) -> None:
-    """Print a step: its title, beside or below it the commands, and what has to happen then."""
-    then = THEN[step.then]
-    commands = step.commands
-    line = f"   {number}  {step.title}"
-    width = len(line) + sum(map(len, commands)) + len(then) + 6
-    if len(commands) == 1 and width <= console.width:
-        console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
-        return
-    prose(console, "      ", step.title, first=f"   {number}  ")
-    for command in commands:
-        console.print(f"        [cyan]{escape(command)}[/]")
-    if then:
-        console.print(f"      {then}")
-
-
-def _show_refusals(console: Console, way: Recommendation, *, verbose: bool) -> None:
-    names = ", ".join(refusal.profile for refusal in way.refusals if refusal.firm)
-    if names and not verbose:
-        prose(console, " ", f"not here: {names} (-v says why)", style="dim")
-    for refusal in way.refusals if verbose else ():
-        console.print(f"   {refusal.profile:<11} {'refused' if refusal.firm else 'not advised'}")
-        prose(console, "               ", refusal.why)
-        console.print(f"               [dim]{escape(refusal.source)}[/]")
 
 
 # The doctor's screen: a line for each check by area, and at the end the root causes with what mends them.

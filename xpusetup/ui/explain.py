@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import MARKS, prose, wrap
+from xpusetup.ui.console import prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,31 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.explain import ExplainResult, StepWords
-    from xpusetup.commands.plan import PlannedStep, PlanResult
     from xpusetup.explain.explanation import Cause
-
-
-# Why each step would run: `plan --explain` on the screen.
-
-
-def show_explain(console: Console, data: PlanResult) -> None:
-    """Print each step that would run with every input that changed; then those that follow, and the rest."""
-    console.print(f"\n {data.profile} · {escape(data.root)}\n")
-    for step in data.steps:
-        if step.state == "stale" and not _follows(step):
-            console.print(f" {MARKS['stale']} {step.id}")
-            for change in step.changed or [step.why]:
-                console.print(f"     {escape(change)}")
-    groups = {"stale": "after one of these", "todo": "never done, or the stamp is gone", "done": "done"}
-    for state, words in groups.items():
-        names = [step.id for step in data.steps if step.state == state and (state != "stale" or _follows(step))]
-        if names:
-            console.print(f" {MARKS[state]} {words}")
-            prose(console, "     ", ", ".join(names), style="dim")
-
-
-def _follows(step: PlannedStep) -> bool:
-    return not step.changed and bool(step.why.startswith("after "))
 
 
 # Why something failed, on the screen: the line that matters, its cause, what to do.

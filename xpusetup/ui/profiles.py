@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from itertools import groupby
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
         LockedProfile,
         NewProfile,
         ProfileList,
+        ProfileSchema,
         ShownProfile,
         TrustedFiles,
     )
@@ -225,3 +228,8 @@ def show_trusted(console: Console, data: TrustedFiles, *, verbose: bool) -> None
         prose(console, "   ", f"{each.path} is trusted as it is now{why}", first=" [green]✓[/] ")
         console.print(f"   sha256 {each.sha256}", style="dim")
     console.print(f"   written down in {escape(data.record)}", style="dim")
+
+
+def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write a schema as editors read it."""
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")

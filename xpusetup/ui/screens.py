@@ -5,34 +5,20 @@ Every screen reads the same without colour, at any width from 60 to 100, and as 
 
 from __future__ import annotations
 
-import json
-import re
-import shlex
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.base.text import bash_on_one_line, csh_word, fish_word, hide, hide_all
+from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
-from xpusetup.ui.console import is_command, literal, make_console, plain
+from xpusetup.ui.console import is_command, literal, make_console
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
-    from xpusetup.commands.emit import Emitted
-    from xpusetup.commands.environment import ShellEnvironment
-    from xpusetup.commands.profiles import ProfileSchema
-    from xpusetup.commands.prompt import Prompt
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.self import Skill
-
-
-VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr: bool = False) -> None:
@@ -62,95 +48,48 @@ def show_error(error: XpuError) -> None:
             console.print(f"{label}{escape(line.strip())}")
 
 
-def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what a shell evaluates, in its language."""
-    unset, export, quote = LANGUAGES[data.shell]
-    for name in filter(VARIABLE.fullmatch, data.unset):
-        console.out(unset.format(name))
-    for name, value in data.set_.items():
-        if VARIABLE.fullmatch(name):
-            console.out(export.format(name, quote(value)))
-
-
-def _sh_word(text: str) -> str:
-    kept = plain(text) == text and "\t" not in text  # the console makes blanks of a tab
-    return shlex.quote(text) if kept else bash_on_one_line(text)
-
-
-LANGUAGES: dict[str, tuple[str, str, Callable[[str], str]]] = {
-    "sh": ("unset {}", "export {}={}", _sh_word),
-    "fish": ("set -e {}", "set -gx {} {}", fish_word),
-    "csh": ("unsetenv {};", "setenv {} {};", csh_word),  # its `eval` takes all lines for one
-}
-"""How a shell unsets a variable, exports one, and quotes a word."""
-
-
-def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
-    """Print what was written and how it is used."""
-    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
-    for note in data.notes:
-        console.print(f"   · {escape(note)}", style="dim")
-    for name in data.files if verbose else ():
-        console.print(f"     {escape(name)}", style="dim")
-
-
-def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write a schema as editors read it."""
-    sys.stdout.write(json.dumps(data, indent=2) + "\n")
-
-
-def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the page as it is."""
-    sys.stdout.write(data.text + "\n")
-
-
-def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the text as it is: it is piped or copied."""
-    console.out(data.prompt, end="")
-
-
 SCREENS = {
-    "AdoptedProject": "storage:show_adopted",
+    "AdoptedProject": "adopt:show_adopted",
     "BuildList": "list:show_list",
     "BuildResult": "build:show_build",
-    "BuildStatus": "build:show_status",
+    "BuildStatus": "status:show_status",
     "ExplainResult": "explain:show_explained",
     "InstallResult": "build:show_install",
-    "PlanResult": "build:show_plan",
+    "PlanResult": "plan:show_plan",
     "CheckList": "doctor:show_checks",
     "Comparison": "doctor:show_comparison",
     "Diagnosis": "doctor:show_doctor",
-    "Overview": "doctor:show_way",
-    "SetupResult": "doctor:show_setup",
-    "Prompt": "screens:show_prompt",
-    "Skill": "screens:show_skill",
+    "Overview": "way:show_way",
+    "SetupResult": "setup:show_setup",
+    "Prompt": "skill:show_prompt",
+    "Skill": "skill:show_skill",
     "UpstreamReport": "doctor:show_report",
-    "Emitted": "screens:show_emit",
-    "ShellEnvironment": "screens:show_env",
-    "Self": "storage:show_self",
-    "CacheSize": "storage:show_size",
-    "PrunedCache": "storage:show_prune",
-    "Removed": "storage:show_removed",
-    "ProfileSchema": "screens:show_schema",
+    "Emitted": "emit:show_emit",
+    "ShellEnvironment": "env:show_env",
+    "Self": "self:show_self",
+    "CacheSize": "cache:show_size",
+    "PrunedCache": "cache:show_prune",
+    "Removed": "remove:show_removed",
+    "ProfileSchema": "profiles:show_schema",
     "DeviceCheckList": "verify:show_list",
     "DeviceVerification": "verify:show_verify",
-    "FallbackTables": "verify:show_fallbacks",
-    "GeneratedCode": "verify:show_codegen",
-    "SuiteList": "verify:show_suite_list",
-    "SuiteResult": "verify:show_suites",
-    "ProofComparison": "verify:show_comparison",
-    "DeviceTable": "verify:show_table",
+    "FallbackTables": "fallbacks:show_fallbacks",
+    "GeneratedCode": "fallbacks:show_codegen",
+    "SuiteList": "suites:show_suite_list",
+    "SuiteResult": "suites:show_suites",
+    "ProofComparison": "results:show_comparison",
+    "DeviceTable": "results:show_table",
     "DeviceList": "devices:show_devices",
     "Bisection": "bisect:show_bisect",
-    "WrittenReport": "bisect:show_report",
-    "LibraryClosure": "devices:show_closure",
-    "WheelVerification": "devices:show_wheel",
-    "RebuildResult": "devices:show_rebuild",
-    "SignedWheels": "devices:show_signed",
-    "FitResult": "devices:show_fits",
-    "CreatedBundle": "storage:show_created",
-    "VerifiedBundle": "storage:show_verified",
-    "MadeToolkit": "storage:show_toolkit",
+    "WrittenReport": "report:show_report",
+    "LibraryClosure": "wheel_check:show_closure",
+    "WheelVerification": "wheel_check:show_wheel",
+    "RebuildResult": "wheel_rebuild:show_rebuild",
+    "SignedWheels": "wheel_sign:show_signed",
+    "FitResult": "wheel_fits:show_fits",
+    "CreatedBundle": "bundle:show_created",
+    "VerifiedBundle": "bundle:show_verified",
+    "MadeToolkit": "toolkit:show_toolkit",
     "ProfileList": "profiles:show_list",
     "ShownProfile": "profiles:show_one",
     "CheckedProfile": "profiles:show_checked",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from xpusetup.base.document import read_as
 from xpusetup.base.values import Limits, Strict, parse_toml
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 # data/fallbacks.toml as values: the published tables, and which release's built-in list names which operator.
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.run.manifest import describe_machine
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 # What helpers/verify_device.py writes.
 

@@ -444,7 +444,7 @@ CHECKS = (
         "signature",
         lambda seen, key: open_envelope(seen, key)[1],
         "Without a signature that is held to a key, anyone can write a statement that fits a wheel of his own.",
-        "take the .intoto.jsonl from its builder, the key by another way; your own: xpusetup sign WHEEL --key FILE",
+        "take the .intoto.jsonl from its builder, the key by another way; yours: xpusetup wheel sign WHEEL --key FILE",
     ),
     StatementCheck(
         "provenance.statement",

@@ -13,7 +13,7 @@ from xpusetup.base.document import read_as
 from xpusetup.run.manifest import read_document
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
-from xpusetup.system.process import follow_process, run_process
+from xpusetup.system.process import ProcessOutput, follow_process, run_process
 from xpusetup.verify.outcomes import Verification
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Mode
     from xpusetup.config.devices import Device
     from xpusetup.run.root import Root
-    from xpusetup.system.process import ProcessOutput
 
 
 @dataclass(frozen=True)

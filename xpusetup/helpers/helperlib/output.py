@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
+from pathlib import Path
+from typing import NoReturn
 
 # Files that appear whole or not at all: written under another name beside their own, and renamed.
 

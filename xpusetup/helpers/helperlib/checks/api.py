@@ -7,9 +7,10 @@ import importlib
 import io
 import tempfile
 import textwrap
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.output import render_size
 from helperlib.verify.bench import (
@@ -22,10 +23,6 @@ from helperlib.verify.bench import (
     describe_error,
     judge,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 # Functions that a release of PyTorch lacked for Intel GPUs: since which one they are there, and what they do here.
 #

@@ -7,9 +7,10 @@ import importlib
 import importlib.util
 import os
 import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.env.distributions import AUTOLOAD
 from helperlib.output import render_size
@@ -26,10 +27,6 @@ from helperlib.verify.bench import (
     is_unsupported,
     judge,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # Whether there is a device that can be worked with: it is found, it answers, it gives memory and gets it back.
 

@@ -7,17 +7,14 @@ import importlib
 import signal
 import statistics
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.checks.models import NOTE, SIZE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
 from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, compare, describe_error, run_measured
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 # Training, and whether a model learns: the same ResNet-50 as for inference, its loss step by step against float64.
 

@@ -9,8 +9,9 @@ import pickle
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.verify.bench import (
     LACKING,
@@ -24,10 +25,6 @@ from helperlib.verify.bench import (
     find_function,
     judge_rules,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # What a device says of its memory, and the host's memory that it reads by itself.
 

@@ -10,10 +10,11 @@ import math
 import os
 import tempfile
 from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.output import count
 from helperlib.verify.bench import (
@@ -25,10 +26,6 @@ from helperlib.verify.bench import (
     compare,
     run_measured,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # What autocast really lowers: the dtypes that come out of the layers it is for.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from helperlib.verify.bench import (
     DEEP_LIMIT,
@@ -18,10 +19,6 @@ from helperlib.verify.bench import (
     in_each_precision,
     same,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # Operators in every precision against float64 on the CPU: elementwise ones, reductions, sorting, float64 itself.
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.verify.bench import BenchCheck, DeviceBench, DeviceCase, by_cases, fact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 COUNT = 200_000
 SIGMAS = 6

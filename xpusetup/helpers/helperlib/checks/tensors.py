@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from helperlib.verify.bench import DEEP_LIMIT, BenchCheck, DeviceBench, DeviceCase, by_cases, fact, same
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # How a device makes, moves, views and changes tensors, before anything is computed with them.
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from helperlib.verify.bench import AMP_LIMIT, DEEP_LIMIT, Absent, BenchCheck, DeviceBench, DeviceCase, by_cases, fact
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 # What training needs beside its operators: optimisers in all their forms, checkpointing, placement.
 

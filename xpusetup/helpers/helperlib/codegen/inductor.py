@@ -12,15 +12,13 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.output import end_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 CORES = 20
 """Xe cores, which ocloc does not tell: inductor splits a reduction over them where one is larger than those here."""

@@ -11,18 +11,23 @@ import mmap
 import os
 import re
 import struct
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING
 
-from helperlib.elf.file import NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError, OtherClassError, Symbols, read_symbols
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from helperlib.elf.file import Asked
-
+from helperlib.elf.file import (
+    NEEDED,
+    RPATH,
+    RUNPATH,
+    SONAME,
+    Asked,
+    Elf,
+    NotElfError,
+    OtherClassError,
+    Symbols,
+    read_symbols,
+)
 
 TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)")
 

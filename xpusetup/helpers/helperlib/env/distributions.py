@@ -8,17 +8,14 @@ import os
 import re
 import sys
 import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.output import fail
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 # What stands in the environment of the interpreter that runs this: distributions, and who put them there.
 

@@ -10,14 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.output import fail, whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 # What can install into the environment of the interpreter that runs this: uv where it is on PATH, and pip.
 

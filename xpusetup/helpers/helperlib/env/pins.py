@@ -12,16 +12,13 @@ import platform
 import re
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from helperlib.env.distributions import canonical
 from helperlib.output import fail, render_size, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
 
 OPTION = re.compile(r"\s+--hash=sha256:([0-9a-f]{64})")
 DIFFERS = re.compile(r"DO NOT MATCH THE HASHES|Hash mismatch|hash mismatch|Expected sha256")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+from typing import NamedTuple
 
 QUIET = "always:.*The operator .+ backend .*fall(ing)? back"
 """For pytest: each test has to say it anew, and a suite that makes warnings errors ends as on another device."""

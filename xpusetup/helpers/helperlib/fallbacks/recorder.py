@@ -9,15 +9,12 @@ interface: what is not there is said, not guessed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 ROW = re.compile(r"^(?P<fallthrough>fallthrough )?registered at (?P<source>.+?) \[(?P<kind>[\w ]+)\]$")
 COMPOSED = ("default backend kernel", "math kernel")

@@ -8,12 +8,10 @@ cannot do at all costs no other.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from helperlib.checks import basics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Workload(NamedTuple):

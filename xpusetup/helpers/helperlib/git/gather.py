@@ -10,23 +10,18 @@ import random
 import re
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
-from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, inside, say, sort_failure
+from helperlib.git.process import DENIED, PASSING, REFUSED, ROOM, FetchError, Git, GitAnswer, inside, say, sort_failure
 from helperlib.git.store import ObjectStore, clear, is_kept, link_objects, unlink_objects, write_into
 from helperlib.git.tree import TreeRepository, check_place, list_submodules, quote
 from helperlib.output import UNITS, render_size, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from helperlib.git.process import Git, GitAnswer
-
 
 # What git says while it fetches, summed over all repositories, and said as ninja says how far it is.
 

@@ -13,20 +13,14 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import BinaryIO
 
-from helperlib.git.process import inside, say
+from helperlib.git.process import Git, inside, say
 from helperlib.output import whole, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import BinaryIO
-
-    from helperlib.git.process import Git
-
 
 SETTING = "xpusetup.store"
 REFS = "refs/xpusetup"
@@ -73,7 +67,7 @@ class ObjectStore:
     def lock(self, address: str) -> Iterator[Path]:
         """Give the repository of an address to write in, once nobody else does. Raises OSError where one cannot."""
         place = self.place(address)
-        tries = (hold(place, address) for _ in range(TRIES))  # as long as `cache prune` takes it away from under us
+        tries = (hold(place, address) for _ in range(TRIES))  # as long as `remove --cache` takes it away from under us
         stream = next(filter(None, tries), None)
         if stream is None:  # a file system on which the same file never is the same
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), str(place))

@@ -6,20 +6,14 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
-from helperlib.git.process import FetchError, inside
+from helperlib.git.process import FetchError, Git, inside
 from helperlib.git.store import make_repository
 from helperlib.output import whole, write_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from helperlib.git.process import Git
-
 
 # The repositories that a tree consists of: the one of its root, and those of its submodules, however deep.
 #

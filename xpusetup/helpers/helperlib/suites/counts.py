@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 WHOLE = (0, 1, 5)
 """pytest's exit codes behind which every test has run: all passed, some failed, there was none."""

@@ -14,7 +14,7 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
@@ -22,7 +22,6 @@ from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
 if TYPE_CHECKING:
     import warnings
     from collections.abc import Iterator
-    from typing import TextIO
 
 
 LOST_CODE = 70

@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from helperlib.output import write_json, write_text
 from helperlib.suites.counts import (
@@ -27,11 +29,6 @@ from helperlib.suites.counts import (
     merge,
     read_journal,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
 
 # Which parts a suite is run in: each directory of tests one, a large one several.
 

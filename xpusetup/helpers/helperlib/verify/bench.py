@@ -8,17 +8,14 @@ import platform
 import re
 import resource
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.output import render_size
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
 
 # A device, an outcome, the distance from the right numbers.
 
@@ -181,7 +178,7 @@ def describe_error(error: BaseException) -> str:
 LACKING = "Backend doesn't support"
 """How PyTorch says that a device out of its tree left out a part of its interface."""
 NAMED = 3
-"""So many cases are named after the first one that is wrong."""
+"""Maximum number of wrong cases that are named after the first."""
 
 
 class DeviceCase(NamedTuple):

@@ -6,15 +6,12 @@ Verdicts: ok, wrong, unsupported (the device lacks it), absent (this torch or th
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from helperlib.checks import api, basics, collectives, guide, memory, models, operators, randomness, tensors, training
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
 
 # All checks, in the order in which they run.
 

@@ -158,7 +158,7 @@ IN_MEMORY = 8 << 20
 LARGEST_TEXT = 64 << 20
 """METADATA and RECORD beyond this size are none: torch's RECORD has 2 MB."""
 BOMB = 200
-"""So many times its size no wheel is when it is unpacked: of two hundred published ones none is ten times."""
+"""Maximum ratio of unpacked to packed size. Of two hundred published wheels none reaches 10."""
 BOMB_FROM = 2 << 30
 """Bytes that are always unpacked, however small the wheel is."""
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})

@@ -12,10 +12,12 @@ import shutil
 import struct
 import tempfile
 import zipfile
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from posixpath import basename, join, normpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.elf.conflicts import (
     OF_DRIVER,
@@ -29,18 +31,11 @@ from helperlib.elf.conflicts import (
     stem_of,
 )
 from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, SymbolIndex, Symbols, name_machine, read_symbols
-from helperlib.elf.loader import LoaderFile, make_library, open_elf
-from helperlib.env.distributions import requires
+from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process, make_library, open_elf
+from helperlib.env.distributions import InstalledDistribution, requires
 from helperlib.wheel.contents import LIBRARY, LINKER_SCRIPT, NO_TARGETS, UNREADABLE, list_files, what_instead
 from helperlib.wheel.images import Targets, read_targets
 from helperlib.wheel.libraries import IMPORTED, installed
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from helperlib.elf.loader import FileReader, Loaded, Process
-    from helperlib.env.distributions import InstalledDistribution
 
 
 class ArchivePart(NamedTuple):

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from posixpath import basename, dirname, join, normpath, splitext
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import count
-from helperlib.wheel.contents import LINKER_SCRIPT, WheelFinding, some
+from helperlib.wheel.contents import LINKER_SCRIPT, Opened, SharedObject, Wanted, WheelContents, WheelFinding, some
 from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
 from helperlib.wheel.runtime import is_loaded, of_driver, opens, wrong_names
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from helperlib.wheel.contents import Opened, SharedObject, Wanted, WheelContents
-
 
 # Where the libraries of a wheel look for others, and what they need of their own wheel but would not find there.
 #

@@ -5,21 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import zipfile
+from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatch
 from functools import partial
+from pathlib import Path
 from posixpath import basename
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from helperlib.env.distributions import canonical
 from helperlib.output import render_size
-from helperlib.wheel.contents import UNREADABLE, Opened, WheelFinding, some
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
-    from pathlib import Path
-
-    from helperlib.wheel.contents import Wanted, WheelContents
-
+from helperlib.wheel.contents import UNREADABLE, Opened, Wanted, WheelContents, WheelFinding, some
 
 # Which libraries of a wheel its own Python code opens by name: torchaudio opens one before it imports another.
 #
@@ -36,7 +31,7 @@ ANYTHING = "\0"
 FILLED = re.compile(r"%[sdr]|\{[^{}]*\}")
 ENDING = re.compile(r"\.so(\.\d+)*$")
 TELLING = 3
-"""So many letters a name has to have beside `lib`, where nothing else tells that a library is meant."""
+"""Minimum length of a name, without `lib`, that counts as a library by itself."""
 
 
 class Called(NamedTuple):

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from helperlib.env.pins import hash_file
-from helperlib.git.process import without_credentials
+from helperlib.git.process import Git, without_credentials
 from helperlib.git.tree import GITLINK, KEPT, MARK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from helperlib.git.process import Git
-
 
 LICENCE = re.compile(
     r"(?:licen[cs]es?|un-?licen[cs]e|copying|notices?|copyright|patents"

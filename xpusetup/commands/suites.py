@@ -138,8 +138,8 @@ def list_suites() -> Result[SuiteList]:
     known = _read_suites()
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
     published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
-    command = f"xpusetup test {suites[0].name} --install"
-    return Result("test", SuiteList(list_=suites, published=published, follows=command))
+    command = f"xpusetup verify --suite {suites[0].name} --install"
+    return Result("verify --suite", SuiteList(list_=suites, published=published, follows=command))
 
 
 def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult]:
@@ -166,7 +166,7 @@ def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult
     found = _describe(record, bench, source, baseline, folder)
     worse = found.against.worse if found.against else found.failed
     well = not (worse or found.broken or found.replaced) and found.suites
-    return Result("test", found, code=0 if well else 1)
+    return Result("verify --suite", found, code=0 if well else 1)
 
 
 def _read_suites() -> Suites:
@@ -202,7 +202,7 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
             raise NotReadyError(f"what the suite needs cannot be installed: {last or said.err.strip()}", fix=fix)
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
-        fix = f"install it; no torch is replaced: xpusetup test {suite.name} --install"
+        fix = f"install it; no torch is replaced: xpusetup verify --suite {suite.name} --install"
         raise NotReadyError(f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}", fix=fix)
     return versions
 

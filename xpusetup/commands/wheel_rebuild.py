@@ -140,7 +140,7 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
             seconds=round(outcome.seconds, 3),
         )
         if failure:
-            return Result("rebuild", result, code=1)
+            return Result("wheel rebuild", result, code=1)
         _require_unchanged(workspace, wheels)
         return _judge(result, wheels, prepared, elsewhere.conditions, keep=options.keep)
 
@@ -290,7 +290,7 @@ def _describe(
     words = [word for option, value in asked.items() if value for word in (option, value)]
     words += ["--keep"] if options.keep else []
     there = replace(workspace, root=prepared.root.path, layout=Layout())
-    go_on = f"xpusetup rebuild {workspace.options} {shlex.join(words)}".rstrip()
+    go_on = f"xpusetup wheel rebuild {workspace.options} {shlex.join(words)}".rstrip()
     return describe_failed(there, prepared, outcome, go_on)
 
 
@@ -311,7 +311,7 @@ def _judge(
     kept = keep or not same
     if not kept:
         _clear(again)
-    return Result("rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
+    return Result("wheel rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
 
 
 def _compare(one: RootWheel, other: RootWheel, conditions: Conditions, again: Path) -> RebuiltWheel:

@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import BuiltRoot, find_built, identify
+from xpusetup.commands.status import BuiltRoot, find_built
 from xpusetup.config.settings import make_network
 from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import ActivationChange, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
-from xpusetup.run.guard import GUARDED
-from xpusetup.run.workspace import Where, Workspace, open_built
-from xpusetup.system.environment import exec_command, from_home, not_started, now, variable, variables
-from xpusetup.system.process import SHELLS, Language, calling_language, run_attached
+from xpusetup.run.workspace import Where, open_built
+from xpusetup.system.environment import from_home, variable, variables
+from xpusetup.system.process import SHELLS, Language, calling_language
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from xpusetup.base.model import Target
-
-
-SIGNALS = 128
-"""What a shell adds to the number of the signal that ended a command."""
 
 
 @dataclass(frozen=True)
@@ -124,46 +117,3 @@ def run_environment(built: BuiltRoot) -> dict[str, str]:
     change = _change(built, build=False)
     kept = {name: value for name, value in variables().items() if name not in change.unsets}
     return {**kept, **change.sets}
-
-
-def run(where: Where, command: Sequence[str]) -> NoReturn:
-    """Become a command in the built environment."""
-    _, environment = _ready(where, command)
-    exec_command(command, environment)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CommandRun:
-    """How a command in the built environment ended: its exit code (of a signal negative), and seconds."""
-
-    profile: str
-    chosen_by: str
-    root: str
-    argv: list[str]
-    code: int
-    seconds: float
-
-
-def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
-    """Run a command in the built environment, and tell how it ended: with its own exit code."""
-    workspace, environment = _ready(where, command)
-    began = now()
-    try:
-        code = run_attached(command, quiet=True, env=environment)
-    except OSError as error:
-        raise not_started(command, error) from error
-    took = round(now() - began, 3)
-    done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
-    return Result("run", done, code=code if code >= 0 else SIGNALS - code)
-
-
-def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
-    if not command or not command[0]:
-        raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
-    workspace = open_built(where)
-    built = find_built(workspace)
-    if (built.root / GUARDED).exists():
-        from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
-
-        hold_run_time(built.root, built.venv)
-    return workspace, run_environment(built)

@@ -1,4 +1,4 @@
-"""verify-wheel and sign: what is in a wheel, held against a profile; and what an environment's packages load."""
+"""wheel check: what is in a wheel, held against a profile; and what an environment's packages load."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     if asked.provenance or asked.statement or asked.key:
         found = _with_provenance(found, path, asked)
     told = WheelVerification(**fields_of(found), profile=asked.profile or None)
-    return Result("verify-wheel", told, code=0 if found.ok else 1)
+    return Result("wheel check", told, code=0 if found.ok else 1)
 
 
 def _with_provenance(found: InspectedWheel, path: Path, asked: WheelOptions) -> InspectedWheel:
@@ -232,7 +232,7 @@ def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
     lines = output.err.strip().splitlines()
     last = lines[-1] if lines else output.why
     if output.code == UsageError.code:
-        raise UsageError(last, fix="xpusetup verify-wheel --help")
+        raise UsageError(last, fix="xpusetup wheel check --help")
     if text is None and len(lines) > 1 and lines[-2].startswith(SAYS):
         raise WorkFailedError(lines[-2].removeprefix(SAYS), fix=last.strip())
     if text is None:
@@ -270,55 +270,3 @@ def _prefix(where: Where) -> Path:
     if not (prefix / "bin").is_dir():
         raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
     return prefix
-
-
-# sign: a wheel's statement, signed by a key of the user's own, once it was held against the wheel.
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignedWheel:
-    """A wheel, its hash, and the file with its signed statement."""
-
-    wheel: str
-    sha256: str
-    file: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class SignedWheels:
-    """The wheels whose statements were signed, and the id of the key: the sha256 of its public half in DER."""
-
-    wheels: list[SignedWheel]
-    key: str
-
-
-def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
-    """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
-    must_have_library()
-    paths = [files.find_wheel(name) for name in dict.fromkeys(names)]
-    private = files.read_input_bytes(from_home(key))
-    made = [_sign(path, private, key) for path in paths]
-    for (signed, _), text in made:
-        copy = "a folder that can be written, with copies of the wheel and its statement"
-        files.write_text(files.note_place(Path(signed.file), copy), text)
-    return Result("sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
-
-
-def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:
-    from xpusetup.verify.provenance import AGAIN, ENVELOPE_ENDING, judge  # noqa: PLC0415 - most wheels are not signed
-    from xpusetup.verify.signing import sign  # noqa: PLC0415 - same
-
-    if not Path(f"{path}{STATEMENT}").is_file():
-        raise UsageError(
-            f"there is no {path}{STATEMENT}, which says what it was built from: it is what is signed", fix=AGAIN
-        )
-    found = inspect_wheel(path)
-    seen = gather_evidence(found, path, f"{path}{STATEMENT}")
-    bad = [row for row in judge(seen, None) if row.level == "fail"]
-    broken = [row.seen for row in found.checks if row.id == "wheel.record" and row.level == "fail"]
-    if bad or broken or seen.statement is None:
-        why = "; ".join((*broken, *(row.seen for row in bad)))
-        raise WorkFailedError(f"{path.name} was not signed: {why}", fix="build it again, and sign what came of that")
-    text, key = sign(seen.statement, private, name)
-    signed = SignedWheel(wheel=str(path), sha256=found.sha256, file=f"{path}{ENVELOPE_ENDING}")
-    return (signed, key), text

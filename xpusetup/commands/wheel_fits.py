@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from packaging.tags import compatible_tags, cpython_tags, platform_tags
+from packaging.tags import Tag, compatible_tags, cpython_tags, platform_tags
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.commands.environment import choose_python
+from xpusetup.commands.env import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.fit import FitTarget, FittedWheel, FitTorch, judge_fit
@@ -31,12 +31,6 @@ from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from packaging.tags import Tag
-
 
 HELPER = "helpers/inspect_fit.py"
 TIMEOUT_S = 900.0
@@ -80,7 +74,7 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
         judged = [replace(one, notes=[*one.notes, get]) if one.answer == "unknown" else one for one in judged]
     answers = {one.answer for one in judged}
     code = WorkFailedError.code if "does_not_fit" in answers else NotReadyError.code if "unknown" in answers else 0
-    return Result("fits", FitResult(torch=seen, wheels=judged), code=code)
+    return Result("wheel fits", FitResult(torch=seen, wheels=judged), code=code)
 
 
 def _gpus() -> dict[str, list[str]]:
@@ -177,7 +171,7 @@ def _inspect(paths: Sequence[Path], place: TorchPlace) -> Inspection:
     output = run_process((sys.executable, "-B", str(files.package_file(HELPER)), *words), seconds=TIMEOUT_S)
     last = next(reversed(output.err.strip().splitlines()), "") or output.why
     if output.code == UsageError.code:
-        raise UsageError(last or "the torch cannot be read", fix="xpusetup fits --help")
+        raise UsageError(last or "the torch cannot be read", fix="xpusetup wheel fits --help")
     try:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:

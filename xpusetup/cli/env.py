@@ -1,0 +1,39 @@
+"""env: the variables of a built environment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command(
+    "env",
+    'eval "$(xpusetup env)"',
+    "xpusetup env sim --shell fish | source",
+    takes=options.Build,
+    common="--shell --build",
+)
+def env(
+    *,
+    where: options.BuiltWhere,
+    build: Annotated[bool, typer.Option("--build", help="Print the variables of a build step.")] = False,
+    closure: Annotated[
+        bool, typer.Option("--closure", help="List the libraries that it loads, and the package of each.")
+    ] = False,
+    shell: options.Shell = "",
+    told: options.LongOutput,
+) -> AnyResult:
+    """Print the variables of a build's environment, for eval."""
+    if closure:
+        from xpusetup.commands.wheel_check import closure as list_libraries
+
+        return list_libraries(where.find(say=told.say))
+    from xpusetup.commands.env import env as make
+
+    return make(where.find(say=told.say), build=build, shell=shell, say=told.say)

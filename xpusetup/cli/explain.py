@@ -1,0 +1,38 @@
+"""explain: which line of a log matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command("explain", "xpusetup explain build.log", "make 2>&1 | xpusetup explain", common="--prompt")
+def explain(
+    *,
+    log: Annotated[str, typer.Argument(help="The log; - is stdin.", metavar="LOG", show_default="stdin")] = "",
+    good: Annotated[
+        str,
+        typer.Option(
+            "--good",
+            help="A log of a run that went well, to compare with.",
+            metavar="OTHER",
+            show_default=False,
+        ),
+    ] = "",
+    prompt: options.AskOthers = False,
+    told: options.LongOutput,
+) -> AnyResult:
+    """Find the line of a log that matters, say why it failed, and what to do."""
+    if prompt:
+        from xpusetup.commands.prompt import prompt_of_log
+
+        return prompt_of_log(log, good)
+    from xpusetup.commands.explain import explain as make
+
+    return make(log, good)

@@ -1,0 +1,33 @@
+"""plan: the steps of a build, and the state each is in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command(
+    "plan",
+    "xpusetup plan 2.14 -v",
+    "xpusetup plan sim --explain",
+    takes=options.ProfileName,
+    common="--source --only --explain --why",
+)
+def plan(
+    *,
+    where: options.BuildWhere,
+    request: options.BuildRequest,
+    explain: Annotated[bool, typer.Option("--explain", help="Say why each step would run again.")] = False,
+    why: Annotated[str, typer.Option("--why", help="Say why this package is installed.", metavar="PACKAGE")] = "",
+    told: options.LongOutput,
+) -> AnyResult:
+    """Show the steps of a build, the state of each, and what time and disk they take."""
+    from xpusetup.commands.plan import plan as make
+
+    return make(where.find(may_make=True), request.read(), explain=explain, why=why)

@@ -1,0 +1,139 @@
+"""What Typer refuses, told as every other error is: what is wrong, and the whole command that is right."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import typer
+
+from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
+from xpusetup.base.text import nearest
+from xpusetup.base.verbs import ALIASES, COMMANDS, OLD, VERBS
+from xpusetup.cli.finish import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Refused: type[Any] = typer.BadParameter.__bases__[0]
+"""The error of bad usage, which Typer has from click or brings itself."""
+Abort = typer.Abort
+
+
+def refuse(error: Any, words: Sequence[str]) -> NoReturn:
+    """End with an error of Typer's. A group without a command shows its help."""
+    if type(error).__name__ == "NoArgsIsHelpError":
+        error.show()
+        raise SystemExit(UsageError.code)
+    name = error.ctx.command_path.partition(" ")[2] if error.ctx else ""
+    _end(name if name in COMMANDS else "xpusetup", _translate(error, list(words)), words)
+
+
+def refuse_abort(words: Sequence[str]) -> NoReturn:
+    """End where somebody pressed Ctrl-C at a question."""
+    _end("xpusetup", InterruptedRunError("interrupted: nothing was done"), words)
+
+
+def _end(name: str, error: XpuError, words: Sequence[str]) -> NoReturn:
+    from xpusetup.system.environment import variable
+
+    def fail() -> NoReturn:
+        raise error
+
+    finish(name, fail, json="--json" in words or bool(variable("XPUSETUP_JSON")))
+
+
+def _translate(error: Any, words: list[str]) -> UsageError:
+    kind, context = type(error).__name__, error.ctx
+    path = context.command_path if context else _path_of(words)
+    name = path.partition(" ")[2] or "xpusetup"
+    if kind == "NoSuchOption":
+        return _no_option(error, name, words)
+    if kind == "BadParameter":
+        return _bad_value(error, path)
+    if kind == "MissingParameter":
+        told = error.param.metavar or max(error.param.opts, key=len)
+        example = next(iter(getattr(context.command, "examples", ())), f"{path} --help")
+        return UsageError(f"{name} needs {told}", fix=f"as in: {example}")
+    message = f"{error.option_name} needs a value" if kind == "BadOptionUsage" else error.message
+    if extra := re.search(r"unexpected extra argument\(?s?\)? \((.*)\)", error.message):
+        message = f"{name} does not take {extra[1]!r}"
+    if unknown := re.search(r"No such command '(.*?)'", error.message):
+        return _no_command(unknown[1], context, words)
+    return UsageError(message, fix=f"{path} --help")
+
+
+def _path_of(words: Sequence[str]) -> str:
+    """Give the program and the command that words name."""
+    names = [word for word in words if not word.startswith("-")][:2]
+    there = (" ".join(names[:count]) for count in (2, 1) if " ".join(names[:count]) in COMMANDS)
+    return f"xpusetup {next(there, '')}".strip()
+
+
+def _no_command(name: str, context: Any, words: list[str]) -> UsageError:
+    group = context.command_path.partition(" ")[2]
+    known = (*VERBS, *(old for old in OLD if " " not in old)) if not group else tuple(context.command.commands)
+    close = nearest(name, known)
+    if not close:
+        return UsageError(f"there is no command {f'{group} {name}'.strip()!r}", fix=f"{context.command_path} --help")
+    right = [OLD.get(close, close) if word == name else word for word in words]
+    message = f"there is no command {f'{group} {name}'.strip()!r}; did you mean {f'{group} {close}'.strip()}?"
+    return UsageError(message, fix=shlex.join(["xpusetup", *right]))
+
+
+def _bad_value(error: Any, path: str) -> UsageError:
+    """Tell a value that cannot be, and where it came from."""
+    from xpusetup.cli.command import variable_of
+
+    message = error.message[:1].lower() + error.message[1:]
+    if error.param is None:
+        return UsageError(message, fix=f"{path} --help")
+    variable = variable_of(error.param, error.ctx)
+    option = error.param.metavar if error.param.param_type_name == "argument" else max(error.param.opts, key=len)
+    if variable:
+        return UsageError(f"{variable}: {message}", fix=f"unset {variable}, or give it a value that {option} takes")
+    return UsageError(f"{option}: {message}", fix=f"{path} --help")
+
+
+def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
+    """Tell an option that is not known: where it belongs, which is near, or that there is none."""
+    option = error.option_name
+    if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
+        return UsageError(f"{option} stands before the command; it belongs behind it", fix=shlex.join(right))
+    if error.possibilities:
+        close = error.possibilities[0]
+        right = [re.sub(rf"^{re.escape(option)}(?==|$)", close, word) for word in words]
+        return UsageError(f"{name} has no {option}; did you mean {close}?", fix=shlex.join(["xpusetup", *right]))
+    path = _path_of(words)
+    return UsageError(f"{path.partition(' ')[2] or name} has no option {option}", fix=f"{path} --help")
+
+
+def _put_behind(root: Any, words: list[str]) -> list[str]:
+    """Give the command line with the options behind the command; empty where no command takes them."""
+    for place, word in enumerate(words):
+        first = ALIASES.get(word, word).split()
+        if word.startswith("-") or first[0] not in root.commands:
+            continue
+        command, names = root, [word]
+        for part in (*first, *words[place + 1 : place + 2]):
+            if part in getattr(command, "commands", {}):
+                command = command.commands[part]
+                names = names if part in first else [*names, part]
+        if _takes(command, words[:place]):
+            return ["xpusetup", *names, *words[:place], *words[place + len(names) :]]
+    return []
+
+
+def _takes(command: Any, words: Sequence[str]) -> bool:
+    """Say whether a command takes these words as options with their values, all of them."""
+    options = {option: each for each in command.params for option in each.opts}
+    place = 0
+    while place < len(words):
+        option, given, _ = words[place].partition("=")
+        found = options.get(option) or options.get(option[:2])
+        if found is None:
+            return False
+        attached = bool(given) or found.is_flag or option not in found.opts
+        place += 1 if attached else 2
+    return place == len(words)

@@ -1,0 +1,67 @@
+"""remove: a build goes."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.remove import Removal
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command(
+    "remove",
+    "xpusetup remove sim",
+    "xpusetup remove --cache",
+    takes=options.NamedBuild,
+    common="--cache --yes",
+)
+def remove(
+    *,
+    where: options.LockWhere,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Remove downloaded sources that no build uses any more.")
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --cache: also those that builds use; they keep their copies.")
+    ] = False,
+    site: Annotated[
+        bool, typer.Option("--site", help="With --cache: from the store that the site file names.")
+    ] = False,
+    told: options.ResultOutput,
+) -> AnyResult:
+    """Remove a build. Shows what goes and what that frees, and asks."""
+    if cache:
+        from xpusetup.commands.cache import prune
+
+        return prune(everything=everything, site=site)
+    from xpusetup.commands import remove
+    from xpusetup.ui.live import asking
+
+    with asking(quiet=told.silent) as say:
+        say("looking at what is there")
+        found = remove.look(where.find())
+    if not yes and not _agrees_to_remove(found, json=told.json):
+        return remove.keep(found)
+    with asking(quiet=told.silent) as say:
+        return remove.remove(found, say)
+
+
+def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
+    from xpusetup.base.errors import UsageError
+    from xpusetup.ui.console import literal, make_console
+    from xpusetup.ui.remove import show_before
+
+    show_before(make_console(stderr=True), literal(found.describe(removed=False)))
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "nobody is here to be asked", fix=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
+        )
+    return typer.confirm(" Remove this?", err=json)

@@ -1,0 +1,32 @@
+"""report: one page about a build."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command(
+    "report",
+    "xpusetup report --open",
+    "xpusetup report sim -o report.html",
+    takes=options.Build,
+    common="--open --out",
+)
+def report(
+    *,
+    where: options.BuiltWhere,
+    out: options.Out = "",
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    told: options.ResultOutput,
+) -> AnyResult:
+    """Write an HTML page that shows where the time of a build went."""
+    from xpusetup.commands.report import report as make
+
+    return make(where.find(say=told.say), out=out, show=show)

@@ -1,0 +1,75 @@
+"""The bare command and setup: the shortest way on this machine, and what it takes of the system."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.setup import SetupPlan
+
+
+@options.command("xpusetup")
+def bare(*, told: options.LongOutput) -> AnyResult:
+    """Show this machine and its way; ends with 0 whatever is wrong here."""
+    from xpusetup.commands.recommend import show_way
+
+    return show_way()
+
+
+@options.command(
+    "setup",
+    "xpusetup setup",
+    "xpusetup setup --apply",
+    takes=options.ProfileName,
+    common="--apply --for --out",
+)
+def setup(
+    *,
+    profile: options.Profile = "",
+    toolkit: options.Toolkit = "",
+    goal: options.SetupGoal = "",
+    apply: Annotated[bool, typer.Option("--apply", help="Run the commands. Asks first.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    no_root: Annotated[bool, typer.Option("--no-root", help="Show what a user can install without root.")] = False,
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="Write the commands as a script for root.", metavar="FILE")
+    ] = "",
+    facts: Annotated[str, typer.Option("--facts", help="For the machine that doctor --save saw.", metavar="FILE")] = "",
+    told: options.ResultOutput,
+) -> AnyResult:
+    """Show what this machine lacks, as commands to run. --apply runs them."""
+    from xpusetup.base.errors import UsageError
+    from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+
+    if apply and (facts or out):
+        raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
+    prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=not no_root, facts=facts))
+    if apply and prepared.setup.tasks:
+        return _apply(prepared, told, yes=yes)
+    return show_setup(prepared, out=out)
+
+
+def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> AnyResult:
+    from rich.markup import escape
+
+    from xpusetup.base.errors import UsageError
+    from xpusetup.commands.setup import apply_setup, show_setup
+    from xpusetup.ui.console import literal, make_console
+    from xpusetup.ui.setup import show_commands
+
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
+    console = make_console(stderr=told.json)
+    if not (yes and told.quiet):
+        show_commands(console, literal(show_setup(prepared).data))
+    if not yes and not typer.confirm(" Run these commands?", err=told.json):
+        return show_setup(prepared)
+    console = make_console(stderr=told.json, progress=True)
+    console.quiet = told.quiet
+    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=told.json)

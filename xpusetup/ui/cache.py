@@ -1,0 +1,57 @@
+"""What lies on the disk for all builds, and what was removed of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from xpusetup.base.text import render_size
+from xpusetup.ui.console import show_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xpusetup.commands.cache import CacheSize, PrunedCache
+
+
+SIZES = ("sources and builds", "environment", "wheels", "other")
+TOLD = 100 << 20
+"""Bytes from which on what is kept beside the sources is told without -v."""
+
+
+def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
+    """Print the sizes of the store and of the roots."""
+    count = len(data.repositories)
+    console.print(f"\n [bold]sources[/] {render_size(data.bytes)} in {_repositories(count)} · {escape(data.store)}")
+    if data.freed:
+        console.print(f"   {render_size(data.freed)} of it no tree uses: xpusetup remove --cache")
+    for one in data.repositories if verbose else ():
+        console.print(f"   {render_size(one.bytes):>9}  {escape(one.name)}{'' if one.used else '  (unused)'}")
+    if data.site:
+        site = data.site
+        there = _repositories(len(site.repositories))
+        console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
+    others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
+    if others:
+        console.print()
+        rows = [[each.what, render_size(each.bytes), escape(each.path)] for each in others]
+        show_table(console, ("kept besides", "size", "folder"), rows, right=("size",))
+        console.print("\n remove one, while no command is at work: rm -rf FOLDER", style="dim")
+    if data.roots:
+        rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
+        console.print()
+        show_table(console, ("root", *SIZES), rows, right=SIZES)
+        console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
+
+
+def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what was removed, and what is busy."""
+    removed, busy = len(data.removed), len(data.busy)
+    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data.freed)} freed")
+    if busy:
+        console.print(f" [yellow]![/] {_repositories(busy)} left: a fetch is writing there, or it may not be written")
+
+
+def _repositories(count: int) -> str:
+    return f"{count} {'repository' if count == 1 else 'repositories'}"

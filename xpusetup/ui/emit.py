@@ -1,0 +1,21 @@
+"""Files that were written for elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xpusetup.commands.emit import Emitted
+
+
+def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
+    """Print what was written and how it is used."""
+    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
+    for note in data.notes:
+        console.print(f"   · {escape(note)}", style="dim")
+    for name in data.files if verbose else ():
+        console.print(f"     {escape(name)}", style="dim")

@@ -1,0 +1,101 @@
+"""The steps of a build before it is made: their state, time and disk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from xpusetup.base.text import render_size
+from xpusetup.run.time_left import render_about
+from xpusetup.ui.console import MARKS, NAMED, chosen, name_some, prose, show_table, with_home
+from xpusetup.ui.members import show_choices, show_starts, show_why
+from xpusetup.ui.unverified import show_unverified
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
+
+
+def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
+    """Print the steps and the state each is in, or why each would run."""
+    if data.explain:
+        show_explain(console, data)
+        return
+    if data.why is not None:
+        show_why(console, data.why)
+        return
+    rows = []
+    for step in data.steps:
+        state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
+        why = f": {escape(step.why)}" if step.why else ""
+        # with a toolkit goes a compiler
+        needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)
+        rows.append((step.id, " ".join(needs), state + why, escape(step.title)))
+    console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {with_home(data.root)}\n")
+    for note in data.notes:
+        prose(console, "   ", note, first=" [yellow]![/] ")
+    show_unverified(console, data.unverified)
+    console.print("\n" if data.notes or data.unverified else "", end="")
+    show_table(console, ("step", "needs", "state", "what"), rows, clear=("state", "what"))
+    show_choices(console, data.members)
+    show_starts(console, data.starts)
+    console.print(f"\n {_estimate(data)}")
+    if data.missing:
+        console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
+        console.print(f"   {escape(data.fix)}")
+    _show_savings(console, data.savings, verbose)
+    for step in data.steps if verbose else ():
+        console.print(f"\n [bold]{step.id}[/]")
+        for line in step.recipe:
+            console.print(f"   {line}", markup=False)
+    if verbose:
+        for name, origin in data.chosen_by.items():
+            console.print(f" {name}: from {origin}", style="dim")
+
+
+def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) -> None:
+    """Say how less is built; with -v also what each way saves and gives up."""
+    for saving in savings:
+        mark = "[green]✓[/]" if saving.on else "[dim]·[/]"
+        how = f": {saving.how}" if saving.how else ""
+        console.print(f" {mark} {escape(saving.what + how)}")
+        if verbose:
+            prose(console, "     ", f"saves: {saving.saves} · gives up: {saving.gives_up}", first="     ")
+
+
+def _estimate(data: PlanResult) -> str:
+    """Say what the build will cost; what was never measured is unknown."""
+    told = data.estimate
+    if all(step.state == "done" for step in data.steps):
+        return f"nothing to do · {render_size(told.disk)} on disk"
+    names = told.unknown
+    never = f"never run here: {name_some(names)}"
+    if len(names) == sum(step.state != "done" for step in data.steps):
+        never = "none of it was measured here yet" if len(names) > NAMED else never
+    time = f"time unknown ({never})" if told.seconds is None else render_about(told.seconds)
+    jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
+    return f"{time} · {render_size(told.disk)} on disk · memory {render_size(told.memory)}{jobs}"
+
+
+def show_explain(console: Console, data: PlanResult) -> None:
+    """Print each step that would run with every input that changed; then those that follow, and the rest."""
+    console.print(f"\n {data.profile} · {escape(data.root)}\n")
+    for step in data.steps:
+        if step.state == "stale" and not _follows(step):
+            console.print(f" {MARKS['stale']} {step.id}")
+            for change in step.changed or [step.why]:
+                console.print(f"     {escape(change)}")
+    groups = {"stale": "after one of these", "todo": "never done, or the stamp is gone", "done": "done"}
+    for state, words in groups.items():
+        names = [step.id for step in data.steps if step.state == state and (state != "stale" or _follows(step))]
+        if names:
+            console.print(f" {MARKS[state]} {words}")
+            prose(console, "     ", ", ".join(names), style="dim")
+
+
+def _follows(step: PlannedStep) -> bool:
+    return not step.changed and bool(step.why.startswith("after "))

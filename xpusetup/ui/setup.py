@@ -1,0 +1,70 @@
+"""The commands of setup in order, what has to be done by hand, and how to go on."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from xpusetup.ui.console import prose
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xpusetup.commands.setup import SetupResult
+
+
+def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what to install, or what became of it."""
+    if data.ran:
+        _show_end(console, data)
+        return
+    show_commands(console, data)
+    if data.file:
+        console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
+    elif data.commands:
+        console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
+    if data.left:  # what stops this and no command above mends
+        for row in data.left:
+            console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
+            prose(console, "   ", row.why)
+            for line in row.commands:
+                console.print(f"     [cyan]{escape(line)}[/]")
+            prose(console, "   ", row.say)
+        console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
+    elif not data.commands and not data.notes:
+        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
+
+
+def show_commands(console: Console, data: SetupResult) -> None:
+    """Print the commands by step, and what no command is known for."""
+    console.print(f"\n [bold]{escape(data.machine)}[/]")
+    console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
+    for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
+        console.print(f"   {number}  {escape(title)}")
+        rows = list(group)
+        for row in rows:
+            sudo = "sudo " if "root" in row.needs else ""
+            console.print(f"        [cyan]{escape(sudo + shlex.join(row.argv))}[/]")
+        if rows[-1].then:
+            words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
+            console.print(f"      {words[rows[-1].then]}")
+    for note in data.notes:
+        console.print(f"   [yellow]![/]  {escape(note.title)}")
+        prose(console, "        ", note.say)
+        for line in note.commands:
+            console.print(f"        [cyan]{escape(line)}[/]")
+        console.print(f"        [dim]{escape(note.source)}[/]")
+    console.print()
+
+
+def _show_end(console: Console, data: SetupResult) -> None:
+    console.print(f"\n [green]✓[/] {len(data.ran)} of {len({row.id for row in data.commands})} steps are done")
+    if data.stopped == "restart":
+        console.print(f" [yellow]![/] restart this machine, then go on with: [cyan]{escape(data.apply)}[/]\n")
+        return
+    if data.stopped == "login":
+        console.print(" [yellow]![/] log out and in again: groups count from the next session on")
+    console.print(f"   next:  {escape(data.follows)}\n")
