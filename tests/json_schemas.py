@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from jsonschema import Draft202012Validator
 
 from xpusetup import commands
+from xpusetup.base.command import Command
 from xpusetup.base.document import key_of
 from xpusetup.commands.next_commands import NextCommand
 
@@ -72,7 +73,7 @@ PARTS: dict[str, type] = {}
 """The types that stand in the schema, by name."""
 KINDS: dict[str, type] = {}
 """The types that the schema speaks of, by name: no two have the same."""
-PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+PLAIN = {str: "string", Command: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 ERROR = {
     "type": "object",
     "description": "What happened, the command that mends it, the exit code, and the commands that lead on.",

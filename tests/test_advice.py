@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 import shlex
 import sys
@@ -12,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
+from xpusetup.base.command import Advice, Command, whole_lines
 from xpusetup.base.values import parse_toml
 from xpusetup.base.verbs import ALIASES, COMMANDS, options_about_builds
 from xpusetup.cli import app, main
-from xpusetup.commands.result import ADVICE, COMMAND, again, complete, complete_result
+from xpusetup.commands.result import complete, complete_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +26,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 ROOT = typer.main.get_command(app)
 CONTEXT = {"--profile": ["torch-2.5"], "--root": ["/builds/my root"]}
 NAMED = re.compile(r"(?<![\w./-])xpusetup ([a-z][a-z-]*)")
-STOPS = re.compile(r"\n|[;)`'\"]|, |(?<=\w)\.(?= |$)| > | \| | # | --$| \(| · |\s{3}|$")
+STOPS = re.compile(r"\n|[;)`'\">]|, |(?<=\w)\.(?= |$)| > | \| | # | --$| \(| · |\s{3}|$")
 NO_VERB = {"profile", "in", "itself", "for", "was", "calls", "and", "writes", "installed", "names", "are", "sim"}
 """What follows the program's name where a text speaks of it, or names its version."""
 TITLES = ("verify/outcomes.py", "emit/github.py", "emit/github.py", "helpers/helperlib/verify/verdicts.py")
@@ -113,6 +115,31 @@ SAID = [
 ]
 
 
+def fixes_in_code() -> Iterator[tuple[str, str]]:
+    """Give each text that is given as a fix, or kept under that name, with its place."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "fix"
+            if named or (isinstance(node, ast.keyword) and node.arg == "fix"):
+                value = node.value  # type: ignore[attr-defined]
+                parts = value.values if isinstance(value, ast.JoinedStr) else [value]
+                if all(isinstance(part, ast.Constant | ast.FormattedValue) for part in parts):
+                    yield f"{path.relative_to(PACKAGE)}:{value.lineno}", "".join(map(_piece, parts))
+
+
+def test_no_command_hides_in_the_words_of_a_fix() -> None:
+    """A sentence is not searched: what is to get the options of a situation is given as a command."""
+    hidden = [
+        f"{where}: {command}"
+        for where, text in fixes_in_code()
+        if not where.startswith("helpers")
+        for command in commands_in(text)
+        if any(f"{command} ".startswith(f"xpusetup {verb} ") and options_about_builds(verb) for verb in COMMANDS)
+        if not re.search("--diff|--into DIR", command)  # these name all that they are about
+    ]
+    assert hidden == []
+
+
 def test_there_is_advice_to_look_at() -> None:
     assert len(SAID) > 90
 
@@ -120,11 +147,11 @@ def test_there_is_advice_to_look_at() -> None:
 @pytest.mark.parametrize(("where", "command"), SAID, ids=[f"{where} {command}"[:80] for where, command in SAID])
 def test_every_command_is_whole(where: str, command: str) -> None:
     parse(command)
-    completed = complete(command, CONTEXT)
+    completed = complete(Command(command), CONTEXT)
     parse(completed)
-    found = COMMAND.match(command)
-    if found is not None and "--profile" not in command:
-        takes = options_about_builds(found[1])
+    verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
+    if verb and "--profile" not in command:
+        takes = options_about_builds(verb)
         assert ("--profile torch-2.5" in completed) == ("--profile" in takes), where
         assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in takes), where
 
@@ -143,27 +170,46 @@ def test_which_commands_get_the_options_of_a_situation() -> None:
     ("text", "wanted"),
     [
         ("xpusetup doctor --for run", "xpusetup doctor --profile torch-2.5 --root '/builds/my root' --for run"),
-        ("all (xpusetup setup). b", "all (xpusetup setup --profile torch-2.5). b"),
         ("xpusetup build --profile torch-2.5", "xpusetup build --root '/builds/my root' --profile torch-2.5"),
         ("xpusetup build --profile sim", "xpusetup build --profile sim"),
-        ("xpusetup build -p sim; xpusetup setup", "xpusetup build -p sim; xpusetup setup --profile torch-2.5"),
+        ("xpusetup build --profile=sim", "xpusetup build --profile=sim"),
+        (
+            "xpusetup run -- python -p 8000",
+            "xpusetup run --profile torch-2.5 --root '/builds/my root' -- python -p 8000",
+        ),
+        ("xpusetup verify --json > FILE", "xpusetup verify --profile torch-2.5 --root '/builds/my root' --json > FILE"),
         ("xpusetup profiles list", "xpusetup profiles list"),
         ("xpusetup wheel check --help", "xpusetup wheel check --help"),
-        ("xpusetup build\nor not", "xpusetup build --profile torch-2.5 --root '/builds/my root'\nor not"),
         ("xpusetup itself", "xpusetup itself"),
     ],
 )
 def test_completed(text: str, wanted: str) -> None:
-    assert complete(text, CONTEXT) == wanted
-    assert complete(text, {}) == text
+    assert complete(Command(text), CONTEXT) == wanted
+    assert complete(Command(text), {}) == text
 
 
-def test_only_advice_of_a_result_is_touched() -> None:
-    data = {"text": "xpusetup build", "causes": [{"fix": "xpusetup build", "commands": ["xpusetup setup"], "line": 3}]}
+def test_only_what_is_a_command_is_touched() -> None:
+    """A sentence that names one, as a log may, is none; the prose of a table marks its own."""
+    prose = Advice.read("all of it (<xpusetup setup>). Not <this>, and not xpusetup build")
+    data = {"text": "xpusetup build", "causes": [{"fix": prose, "commands": [Command("xpusetup build")], "line": 3}]}
     found = complete_result(data, {"--profile": ["sim"]})
-    told = {"fix": "xpusetup build --profile sim", "commands": ["xpusetup setup --profile sim"], "line": 3}
+    said = "all of it (xpusetup setup --profile sim). Not <this>, and not xpusetup build"
+    told = {"fix": said, "commands": ["xpusetup build --profile sim"], "line": 3}
     assert found == {"text": "xpusetup build", "causes": [told]}
-    assert "fix" in ADVICE
+
+
+def test_what_a_command_is_known_to_be_stays_with_it() -> None:
+    known = Command("xpusetup profiles show FILE", "it is new", open=True)
+    for same in (Command(known), known.like("x"), complete_result([known], CONTEXT)[0], copy.deepcopy(known)):
+        assert (same.why, same.open) == ("it is new", True)
+
+
+def test_what_stands_on_a_line_by_itself_is_offered() -> None:
+    one, two = Command("xpusetup verify"), Command("xpusetup build")
+    assert [*whole_lines(Advice(one, "\nor else: ", two))] == [one]
+    assert [*whole_lines(Advice.lines([one, "# read this", two], "\n  "))] == [one, two]
+    assert [*whole_lines(one)] == [one]
+    assert [*whole_lines("xpusetup verify")] == []
 
 
 @pytest.mark.parametrize(
@@ -175,7 +221,8 @@ def test_only_advice_of_a_result_is_touched() -> None:
     ],
 )
 def test_the_same_command(words: str, wanted: str) -> None:
-    assert again("compile: the same command with --from source", words.split()) == f"compile: {wanted}"
+    fix = Advice("compile: ", Command("the same command with --from source", again=("--from", "source")))
+    assert complete_result(fix, {}, words.split()) == f"compile: {wanted}"
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ from xpusetup.machine.probe import TOLD
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.doctor import show_doctor
+from xpusetup.ui.recommend import show_way
 from xpusetup.ui.setup import show_setup as show_setup_screen
-from xpusetup.ui.way import show_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable

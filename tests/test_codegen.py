@@ -6,6 +6,7 @@ import importlib
 import struct
 import sys
 from dataclasses import replace
+from functools import partial
 from io import StringIO
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands import codegen
 from xpusetup.commands.codegen import generate_code, make_result
-from xpusetup.run.workspace import Where
+from xpusetup.run.workspace import Where, Workspace
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
 
@@ -100,7 +101,9 @@ def test_golden_screen(verbose: bool) -> None:
 
 def workspace(targets: list[str] | None) -> Any:
     arch = SimpleNamespace(default=targets) if targets is not None else None
-    return SimpleNamespace(profile=SimpleNamespace(name="x", arch=arch), options="--profile x")
+    made = SimpleNamespace(profile=SimpleNamespace(name="x", arch=arch), options="--profile x")
+    made.command = partial(Workspace.command, made)  # type: ignore[arg-type]
+    return made
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from xpusetup.commands.env import env
 from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked
+from xpusetup.commands.result import complete_result
 from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.run.keys import Status
@@ -100,6 +101,15 @@ def test_what_a_step_said_by_itself_is_told_whole(workspace: Workspace, tmp_path
     assert describe_failure(Root(logs.parent), "x.fetch", go_on).said == said
     assert explain(str(logs / "x.fetch.log")).data.said == said
     assert explain(str(tmp_path / "x.fetch.log")).data.said is None
+
+
+def test_the_command_that_a_step_names_is_one(workspace: Workspace) -> None:
+    """It gets the options of the build, as every command that is advised."""
+    log = make_root(workspace) / "logs/x.configure.log"
+    log.parent.mkdir()
+    log.write_text("+ x\nxpusetup: there is no SYCL\n  what is missing:\n    xpusetup doctor --for build\n")
+    told = complete_result(explain(str(log)).data.said, {"--profile": ["sim"]})
+    assert told == StepWords("there is no SYCL", "what is missing: xpusetup doctor --profile sim --for build")
 
 
 def test_a_build_is_not_advised_to_install_something_else(workspace: Workspace) -> None:

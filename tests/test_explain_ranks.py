@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import pytest
 
 from logs import explained, ids, signatures
 from xpusetup.base.document import fields_of
 from xpusetup.explain.explanation import describe_cause, explain
+
+if TYPE_CHECKING:
+    from xpusetup.explain.finder import Signature
 
 REFUSED = "fatal: unable to access 'https://github.com/pytorch/kineto.git/': Could not resolve host: github.com"
 SUBMODULE = "fatal: clone of 'https://github.com/pytorch/kineto.git' into submodule path 'third_party/kineto' failed"
@@ -174,3 +180,16 @@ def test_a_name_that_is_not_resolved_is_asked_for_by_name(log: str, host: str) -
     """The command asks for the server that the log names; where it names none there is no such command."""
     commands = [command for cause in explained(log).causes for command in describe_cause(cause, None, "").commands]
     assert [each for each in commands if each.startswith("getent")] == [f"getent hosts {host}"] * bool(host)
+
+
+def test_the_table_says_whether_a_cause_is_sure_and_no_word_of_its_sentence() -> None:
+    """The word `or` decided it: whoever wrote it into a sentence for other reasons made a cause a guess."""
+    known = next(each for each in signatures() if each.id == "compile.python_headers")
+    told = [f"{known.example}\n".encode()]
+
+    def likely(signature: Signature) -> bool:
+        return explain(told, [signature], failed=True).describe().causes[0].likely
+
+    sure = replace(known, confidence="high", likely=False, when=[], cause="one thing or another")
+    assert not likely(sure)
+    assert likely(replace(sure, likely=True))

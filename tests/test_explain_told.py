@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from logs import HERE, SMALLEST, explained, ids, signatures
+from xpusetup.base.command import Command
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.blocks import make_blocks
 from xpusetup.explain.boxes import without_boxes
@@ -160,7 +161,8 @@ def test_what_is_quoted_is_the_same_in_chunks_of_any_size(size: int) -> None:
 
 
 def test_commands_for_the_place() -> None:
-    commands = ["sudo apt-get install x", "export A=b", "pip list | grep -iE 'sycl|torch'", "ls -l /dev/dri", "sycl-ls"]
+    lines = ("sudo apt-get install x", "export A=b", "pip list | grep -iE 'sycl|torch'", "ls -l /dev/dri", "sycl-ls")
+    commands = [*map(Command, lines)]
     assert fit_commands(commands, ("windows",)) == ["set A=b", 'pip list | findstr /i "sycl torch"', "sycl-ls"]
     assert fit_commands(commands, ("docker", "fedora")) == commands[1:]
     assert fit_commands(commands, ("debian",)) == commands == fit_commands(commands, ())

@@ -21,7 +21,7 @@ from test_advice import parse
 from xpusetup.base.document import read_as
 from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.explain import explain
-from xpusetup.commands.next_commands import FINDERS, STANDS_FOR, NextCommand, list_next
+from xpusetup.commands.next_commands import FINDERS, NextCommand, list_next
 from xpusetup.commands.recommend import way_of
 from xpusetup.explain.explanation import fill_commands
 from xpusetup.machine.facts import Facts
@@ -30,6 +30,8 @@ from xpusetup.run.workspace import Where
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from xpusetup.base.command import Command
 
 AT_AN_END = {
     *(
@@ -89,7 +91,7 @@ def check(found: Iterable[NextCommand]) -> None:
             parse(shlex.join(each.argv).replace(" -- python ", " -- python3 "))
 
 
-def signature_commands() -> Iterator[str]:
+def signature_commands() -> Iterator[Command]:
     """Give the commands of each failure as they are told where nothing in the log fills them in."""
     for each in signatures():
         ways = (*(one.commands for one in each.on.values()), *(one.commands for one in each.when))
@@ -100,9 +102,10 @@ def signature_commands() -> Iterator[str]:
 def test_a_command_that_a_person_has_to_complete_is_none() -> None:
     """`python -m pip index versions NAME` was told as what comes next, with NAME as it stands."""
     known = re.compile(r"(?<![\w$-])[A-Z]{3,}(?!\w)")
-    left = {word for line in signature_commands() if not STANDS_FOR.search(line) for word in known.findall(line)}
-    assert left <= IN_CAPITALS, "a word that stands for another belongs to WORDS, else to IN_CAPITALS"
-    cause = replace(screens.EXPLAINED.causes[0], commands=["pip index versions NAME", "<build> --jobs 2", "pip check"])
+    left = {word for line in signature_commands() if not line.open for word in known.findall(line)}
+    assert left <= IN_CAPITALS, "a word that stands for another is written as <WORD>, else it belongs to IN_CAPITALS"
+    commands = fill_commands(["pip index versions <NAME>", "<build> --jobs 2", "pip check"], {})
+    cause = replace(screens.EXPLAINED.causes[0], commands=commands)
     found = list_next(replace(screens.EXPLAINED, causes=[cause]), {})
     assert [each.argv for each in found] == [["pip", "check"]]
 
@@ -151,6 +154,7 @@ def test_the_options_of_the_run_come_along() -> None:
     [
         ("sudo apt-get install -y libze1", ["sudo", "apt-get", "install", "-y", "libze1"]),
         ("unset A B", ["bash", "-c", "unset A B"]),
+        ("A=b pip install .", ["bash", "-c", "A=b pip install ."]),
         ("sudo modprobe a && sudo modprobe b", ["bash", "-c", "sudo modprobe a && sudo modprobe b"]),
         ("python -c 'import a; print(a)'", ["python", "-c", "import a; print(a)"]),
     ],

@@ -20,6 +20,7 @@ from xpusetup.machine.facts import Facts
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from xpusetup.commands.doctor import DoctorFinding
@@ -70,7 +71,7 @@ def judge(machine: Doc, tmp_path: Path) -> tuple[dict[str, DoctorFinding], list[
     return {each.id: each for each in found}, commands, " ".join(note.say for note in data.notes)
 
 
-def packages(commands: list[str]) -> list[set[str]]:
+def packages(commands: Sequence[str]) -> list[set[str]]:
     """Give what is installed, whoever is asked to do it."""
     wanted = [shlex.split(line.removeprefix("sudo ")) for line in commands if " install " in line or " -S " in line]
     found = [{word for word in line if word.islower() and not word.startswith("-")} for line in wanted]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.pasting import commands, findings
+from xpusetup.base.command import Command
 from xpusetup.base.model import Fix
 from xpusetup.paste.advice import habits_of
 
@@ -41,7 +42,9 @@ def test_commands_as_they_are_typed_there(post: str, line: str, typed: str) -> N
 
 
 def test_a_system_without_packages_is_told_what_to_do_instead() -> None:
-    fix = habits_of(["Talos Linux 1.9\n"]).fix(Fix(say="Then restart.", commands=(("any", ("sudo apt-get update",)),)))
+    fix = habits_of(["Talos Linux 1.9\n"]).fix(
+        Fix(say="Then restart.", commands=(("any", (Command("sudo apt-get update"),)),))
+    )
     assert fix.commands == (("any", ()),)
     assert fix.say.startswith("Then restart. Talos Linux has no packages")
 

@@ -8,6 +8,7 @@ import struct
 import zipfile
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
@@ -22,6 +23,7 @@ from xpusetup.rebuild.compare import WHY, Conditions, Varied, compare_wheels, co
 from xpusetup.rebuild.io import OFFSET, ZONE, make_elsewhere, render_zone
 from xpusetup.run import removal
 from xpusetup.run.root import Root
+from xpusetup.run.workspace import Workspace
 from xpusetup.system.files import how_chosen
 
 if TYPE_CHECKING:
@@ -203,13 +205,20 @@ def _refuse(place: Path) -> None:
     raise NotReadyError(f"cannot remove {place}", fix="")
 
 
+def workspace_of(name: str) -> Any:
+    """Give as much of a workspace as says which commands mean it."""
+    made = SimpleNamespace(options=f"--profile {name}", profile=shipped(name))
+    made.command = partial(Workspace.command, made)  # type: ignore[arg-type]
+    return made
+
+
 @pytest.mark.parametrize("now", [None, "another wheel", "the wheel"])
 def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None:
     """It was compared with what was there in the end, or the advice was to make an empty folder of wheels."""
     path, then = tmp_path / "a.whl", hashlib.sha256(b"the wheel").hexdigest()
     if now is not None:
         path.write_text(now)
-    workspace: Any = SimpleNamespace(options="--profile sim")
+    workspace = workspace_of("sim")
     wheels: Any = [SimpleNamespace(path=str(path), sha256=then)]
     if now == "the wheel":
         wheel_rebuild._require_unchanged(workspace, wheels)
@@ -221,7 +230,7 @@ def test_the_first_build_went_meanwhile(now: str | None, tmp_path: Path) -> None
 def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> None:
     """Hours later its differences had the cause `unknown`."""
     (tmp_path / "manifest.json").write_text(json.dumps({"schema": 1, "edited": ["simxpu"]}))
-    workspace: Any = SimpleNamespace(options="--profile sim", profile=shipped("sim"))
+    workspace = workspace_of("sim")
     with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
         wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
     undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"

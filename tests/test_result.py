@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import (
     InterruptedRunError,
     NoDeviceError,
@@ -52,16 +53,22 @@ def test_error(kind: type[XpuError], code: int) -> None:
     ("fix", "follows", "lines"),
     [
         ("how", "", []),
-        ("xpusetup remove --root /b --yes", "", ["xpusetup remove --profile sim --root /b --yes"]),
-        ("xpusetup remove --name NAME; in /b there is: x", "", []),
+        (Command("xpusetup remove --root /b --yes"), "", ["xpusetup remove --profile sim --root /b --yes"]),
+        ("xpusetup remove --root /b --yes", "", []),
+        (Command("xpusetup remove --name NAME", open=True), "", []),
+        (Advice("in /b there is: x; name it: ", Command("xpusetup remove --name x")), "", []),
         ("xpusetup explain build.log, or pipe one into it", "", []),
-        ("xpusetup run -- python -c 'import torch'", "", ["xpusetup run --profile sim -- python -c 'import torch'"]),
-        ("# g++\n  sudo apt-get install g++\n  xpusetup status", "", ["xpusetup status --profile sim"]),
+        (Command("xpusetup run -- python -c '1; 2'"), "", ["xpusetup run --profile sim -- python -c '1; 2'"]),
+        (
+            Advice.lines(["# g++", Command("sudo apt-get install g++"), Command("xpusetup status")], "\n  "),
+            "",
+            ["xpusetup status --profile sim"],
+        ),
         ("sudo apt-get install g++", "xpusetup setup --for build", ["xpusetup setup --profile sim --for build"]),
     ],
 )
 def test_what_leads_on_from_an_error(fix: str, follows: str, lines: list[str]) -> None:
-    """Commands that are whole as they stand; prose, and words that stand for others, are for people."""
+    """Commands that have a line for themselves; prose, and a word that stands for another, are for people."""
     error = NotReadyError("no g++\nmore", fix=fix, follows=follows)
     found = list_after(error, {"--profile": ["sim"]})
     assert [shlex.join(each.argv) for each in found] == lines

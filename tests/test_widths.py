@@ -20,6 +20,7 @@ from data.saved import machine_file
 from test_advice import commands_in
 from test_machines import doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import read_json_as, to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.base.verbs import FIRST, MORE
@@ -31,7 +32,7 @@ from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.machine.facts import Facts
 from xpusetup.ui import list as listing
 from xpusetup.ui import screens as show
-from xpusetup.ui.console import Terminal, is_command, wrap
+from xpusetup.ui.console import COMMAND, Terminal, mark_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +121,7 @@ def _is_one(line: str, commands: list[str]) -> bool:
     """Say whether a line that is too wide is so for a word or a command that cannot be broken."""
     bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
     word = " " not in bare.removesuffix(" ·")
-    return word or any(command.strip() in bare for command in commands) or is_command(bare)
+    return word or any(command.strip() in bare for command in commands) or COMMAND.match(bare) is not None
 
 
 @pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))
@@ -164,16 +165,20 @@ def test_lists() -> None:
 
 
 ERRORS: list[XpuError] = [
-    UsageError("there is no profile 'sin'; did you mean sim?", fix="xpusetup profiles list"),
+    UsageError("there is no profile 'sin'; did you mean sim?", command="xpusetup profiles list"),
     NotReadyError(
         "this machine is not ready to build torch-2.5\noneapi.compiler: no icpx below /opt/intel/oneapi. " * 2,
-        fix="# oneapi.compiler\nwget -qO- https://apt.example.org/K.PUB | sudo gpg --dearmor --yes -o /usr/k.gpg\n"
-        "# If it is installed elsewhere, name the place: ONEAPI_ROOT=DIR, or [toolkit] root in the site file. "
-        "Other distributions: https://example.org/a/very/long/address/of/a/page/that/nobody/can/break.html",
+        fix=Advice(
+            "# oneapi.compiler\n",
+            Command("wget -qO- https://apt.example.org/K.PUB | sudo gpg --dearmor --yes -o /usr/k.gpg; ls -l [a-z]*"),
+            "\n# If it is installed elsewhere, name the place: ONEAPI_ROOT=DIR, or [toolkit] root in the site file. "
+            "Other distributions: https://example.org/a/very/long/address/of/a/page/that/nobody/can/break.html",
+        ),
     ),
     NotReadyError(
         "sim lacks what the PyTorch tests need: expecttest, pytest",
-        fix="install it; no torch is replaced: xpusetup verify --profile sim --root /b --suite pytorch --install",
+        fix="install it; no torch is replaced: ",
+        command="xpusetup verify --profile sim --root /b --suite pytorch --install",
     ),
 ]
 
@@ -185,6 +190,18 @@ def test_errors(error: XpuError, monkeypatch: pytest.MonkeyPatch) -> None:
         show.show_error(error)
 
     hold(show_it)
+
+
+def test_a_command_has_its_colour_in_a_fix() -> None:
+    """By its type: a sentence that looks like one has none."""
+    fix = Advice("look at ls [a]: ", Command("xpusetup build [b]"))
+    assert mark_commands(fix) == "look at ls \\[a]: [cyan]xpusetup build \\[b][/]"
+    assert mark_commands(str(fix)) == "look at ls \\[a]: xpusetup build \\[b]"
+    console = Terminal(
+        width=14, color_system="standard", force_terminal=True, file=StringIO(), highlight=False, _environ={}
+    )
+    prose(console, "  ", fix)
+    assert console.file.getvalue() == "  look at ls\n  [a]:\n  \x1b[36mxpusetup build [b]\x1b[0m\n"  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

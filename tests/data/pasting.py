@@ -17,6 +17,7 @@ from xpusetup.paste.facts import facts_from_paste
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from xpusetup.base.model import Finding
@@ -53,5 +54,5 @@ def look(text: str, tmp_path: Path) -> Diagnosis:
     return diagnose(Where(), DoctorOptions(paste=(str(file),)))
 
 
-def commands(text: str, check: str, tmp_path: Path) -> list[str]:
+def commands(text: str, check: str, tmp_path: Path) -> Sequence[str]:
     return next(each.fix.commands for each in look(text, tmp_path).findings if each.id == check)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from data.targets import plan_for
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.model import BuildSummary, RootWheel
 from xpusetup.bisect.io import Commit
@@ -123,7 +124,7 @@ CAUSES = [
         text="icpx: error: unable to execute command: Killed",
         cause="the kernel killed the compiler: out of memory",
         fix="Fewer jobs, or more memory or swap, or a shorter list of architectures.",
-        commands=["xpusetup build --profile torch-2.5 --jobs 2"],
+        commands=[Command("xpusetup build --profile torch-2.5 --jobs 2")],
         source="https://github.com/pytorch/pytorch/issues/49078",
         confidence="high",
         likely=False,

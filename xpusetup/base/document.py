@@ -12,6 +12,8 @@ from functools import cache, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, cast
 
+from xpusetup.base.command import Advice, Command
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterator, Sequence
 
@@ -46,8 +48,10 @@ def map_texts(value: T, change: Change) -> T:
 
 
 def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:
+    if isinstance(value, Advice):
+        return Advice(*(_map(part, change, names) for part in value.parts))
     if isinstance(value, str):
-        return change(value, names)
+        return value.like(change(value, names)) if isinstance(value, Command) else change(value, names)
     if isinstance(value, dict):
         return {_map(key, change, names): _map(each, change, (*names, str(key))) for key, each in value.items()}
     if type(value) in {list, tuple}:

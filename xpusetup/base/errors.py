@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from xpusetup.base.command import Advice, Command
+
 
 class XpuError(Exception):
-    """The root: what happened and why, and the command that mends it.
+    """The root: what happened and why, and what mends it: words, the command that they lead to, or both.
 
     `follows`: the one command that leads on from here, where the fix is several or speaks to a person.
     """
 
     code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, fix: str = "", follows: str = "") -> None:
+    def __init__(self, message: str, *, fix: str = "", command: str = "", follows: str = "") -> None:
         super().__init__(message)
         self.message = message
-        self.fix = fix
+        self.fix = Advice(fix, Command(command)) if command else fix
         self.follows = follows
 
     def __str__(self) -> str:

@@ -6,7 +6,10 @@ import hashlib
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from xpusetup.base.command import Command
 
 # What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them.
 
@@ -280,9 +283,9 @@ class Fix:
     """How to mend something: what to do in words, and commands by distribution family ("any" serves all)."""
 
     say: str = ""
-    commands: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    commands: tuple[tuple[str, tuple[Command, ...]], ...] = ()
 
-    def commands_for(self, families: tuple[str, ...]) -> tuple[str, ...]:
+    def commands_for(self, families: tuple[str, ...]) -> tuple[Command, ...]:
         """Give the commands of the first family that is known, most particular first."""
         by_family = dict(self.commands)
         return next((by_family[name] for name in (*families, "any") if name in by_family), ())

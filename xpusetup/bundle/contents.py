@@ -171,7 +171,7 @@ def parse_bundle(text: bytes, origin: str) -> Bundle:
             fix = f"unpack its newer xpusetup: tar -xf {origin} {PROGRAM}"
             raise UsageError(f"{origin} was made by a newer xpusetup ({data.get('created_by')})", fix=fix) from error
         lines = [f"{origin}: {HEAD}: {line}" for line in describe(error, Bundle, data)]
-        raise UsageError("\n".join(lines), fix="create it again: xpusetup bundle create FILE") from error
+        raise UsageError("\n".join(lines), fix="create it again: ", command="xpusetup bundle create FILE") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{origin} is no bundle of xpusetup: its {HEAD} is no JSON", fix="look at its name") from error
     for name in _odd_names(bundle):

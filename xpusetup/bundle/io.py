@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
@@ -138,7 +139,7 @@ def _run(place: Path, arguments: tuple[str, ...], text: str) -> subprocess.Compl
         sent = text.encode(errors="surrogateescape")
         return subprocess.run(words, input=sent, capture_output=True, check=False, env={**kept, **PLAIN})
     except FileNotFoundError as error:
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
+        raise NotReadyError("there is no git on PATH", command="xpusetup doctor --only git.present") from error
 
 
 def _last(words: bytes) -> str:
@@ -152,7 +153,7 @@ def _last(words: bytes) -> str:
 
 BLOCK = 1 << 20
 LARGEST_HEAD = 64 << 20
-AGAIN = "copy it again, or create it again: xpusetup bundle create FILE"
+AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle create FILE", open=True))
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Plan, Request, Step
 from xpusetup.bundle import without_network
@@ -170,10 +171,11 @@ HOLDS = {"build": "what a build fetches", "install": "published wheels with what
 
 def _refuse_other(bundle: Bundle, request: Request, file: str, command: str) -> None:
     if bundle.purpose != command:
-        other = shlex.join(("xpusetup", bundle.purpose, "--bundle", file))
+        other = Command(shlex.join(("xpusetup", bundle.purpose, "--bundle", file)))
         source = "wheels" if command == "install" else "source"
-        fix = f"{other}; or, where there is a network: xpusetup bundle create FILE --from {source}"
-        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix)
+        fix = Advice(other, "; or, where there is a network: ")
+        elsewhere = f"xpusetup bundle create FILE --from {source}"
+        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix, command=elsewhere)
     if (here := read_machine()) != bundle.machine:
         raise UsageError(
             f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
@@ -197,8 +199,8 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
     kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
     if where.toolkit not in ("", kit):
-        fix = f"leave --toolkit out, or: xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
-        raise UsageError(f"the bundle was made for --toolkit {kit}", fix=fix)
+        other = f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
+        raise UsageError(f"the bundle was made for --toolkit {kit}", fix="leave --toolkit out, or: ", command=other)
     workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
         given = (
@@ -206,8 +208,9 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
         )
         raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
     if workspace.base != bundle.base:
-        fix = f"leave --profile out, or create a bundle for it: xpusetup bundle create FILE --profile {name}"
-        raise UsageError(f"the bundle was made for another {bundle.base.name} than {name} is here", fix=fix)
+        message = f"the bundle was made for another {bundle.base.name} than {name} is here"
+        other = f"xpusetup bundle create FILE --profile {name}"
+        raise UsageError(message, fix="leave --profile out, or create a bundle for it: ", command=other)
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"
         raise UsageError(f"the bundle was made with {given}", fix="leave --rev out")

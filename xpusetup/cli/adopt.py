@@ -21,8 +21,8 @@ def adopt(
         str, typer.Argument(help="The project's folder.", metavar="DIR", show_default="this folder")
     ] = ".",
     where: options.ActiveWhere,
-    undo: Annotated[bool, typer.Option("--undo", help="Take back what was written.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    undo: Annotated[bool, options.flag("--undo", "Take back what was written.")] = False,
+    yes: Annotated[bool, options.flag("--yes -y", "Do not ask.")] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
     """Let a uv or pip project use this torch. Shows what it writes, and asks."""

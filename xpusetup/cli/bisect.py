@@ -12,16 +12,11 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-Nightlies = Annotated[str, typer.Option("--nightlies", help="Take nightly wheels from this index.", metavar="INDEX")]
-Skip = Annotated[list[str] | None, typer.Option("--skip", help="Do not try this commit.", metavar="REF")]
+Nightlies = Annotated[str, options.value("--nightlies", "INDEX", "Take nightly wheels from this index.")]
+Skip = Annotated[list[str] | None, options.value("--skip", "REF", "Do not try this commit.")]
 Component = Annotated[
     str,
-    typer.Option(
-        "--component",
-        help="The component whose commits are searched.",
-        metavar="COMPONENT",
-        autocompletion=complete.components,
-    ),
+    options.value("--component", "COMPONENT", "The component whose commits are searched.", offer=complete.components),
 ]
 
 
@@ -39,8 +34,8 @@ def bisect(
         str, typer.Argument(help="A commit, tag, branch or day where it works.", metavar="GOOD", show_default=False)
     ] = "",
     to_bad: Annotated[str, typer.Argument(help="A later one where it fails.", metavar="BAD", show_default=False)] = "",
-    good: Annotated[str, typer.Option("--good", help="The same as GOOD.", metavar="REF")] = "",
-    bad: Annotated[str, typer.Option("--bad", help="The same as BAD.", metavar="REF")] = "",
+    good: Annotated[str, options.value("--good", "REF", "The same as GOOD.")] = "",
+    bad: Annotated[str, options.value("--bad", "REF", "The same as BAD.")] = "",
     component: Component = "torch",
     nightlies: Nightlies = "",
     skip: Skip = None,

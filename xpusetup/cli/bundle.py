@@ -32,7 +32,7 @@ def bundle_create(
     only: options.Only = None,
     require_hashes: options.Hashes = False,
     origin: options.From = "source",
-    installer: Annotated[bool, typer.Option("--installer", help="Include oneAPI's offline installer.")] = False,
+    installer: Annotated[bool, options.flag("--installer", "Include oneAPI's offline installer.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Download all that a build or an installation needs into one file, for machines without a network."""

@@ -24,7 +24,7 @@ def devices_table(
         list[str], typer.Argument(help="Saved results of verify, builds, folders of builds.", metavar="RESULT")
     ],
     page: Annotated[
-        str, typer.Option("--page", help="Write it into this Markdown file, between its markers.", metavar="FILE")
+        str, options.value("--page", "FILE", "Write it into this Markdown file, between its markers.")
     ] = "",
     told: options.LongOutput,
 ) -> AnyResult:

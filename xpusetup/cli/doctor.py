@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
@@ -15,17 +13,14 @@ if TYPE_CHECKING:
 # doctor and explain: what is wrong here, and what went wrong there.
 
 FactFiles = Annotated[
-    list[str] | None,
-    typer.Option("--facts", help="Judge a machine that --save saw; several: what differs.", metavar="FILE"),
+    list[str] | None, options.value("--facts", "FILE", "Judge a machine that --save saw; several: what differs.")
 ]
 PasteFiles = Annotated[
-    list[str] | None,
-    typer.Option("--paste", help="Judge what somebody posted: output of tools; - is stdin.", metavar="FILE"),
+    list[str] | None, options.value("--paste", "FILE", "Judge what somebody posted: output of tools; - is stdin.")
 ]
 
 ReportFile = Annotated[
-    str,
-    typer.Option("--collect-env", help="Write a report like PyTorch's collect_env; - is stdout.", metavar="FILE"),
+    str, options.value("--collect-env", "FILE", "Write a report like PyTorch's collect_env; - is stdout.")
 ]
 
 
@@ -40,10 +35,10 @@ def doctor(
     *,
     where: options.MachineWhere,
     goal: options.Goal = "",
-    only: Annotated[list[str] | None, typer.Option("--only", help="Run this check alone.", metavar="ID")] = None,
-    skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the checks, and run none.")] = False,
-    save: Annotated[str, typer.Option("--save", help="Save what was seen of this machine.", metavar="FILE")] = "",
+    only: Annotated[list[str] | None, options.value("--only", "ID", "Run this check alone.")] = None,
+    skip: Annotated[list[str] | None, options.value("--skip", "ID", "Leave this check out.")] = None,
+    listed: Annotated[bool, options.flag("--list", "List the checks, and run none.")] = False,
+    save: Annotated[str, options.value("--save", "FILE", "Save what was seen of this machine.")] = "",
     facts: FactFiles = None,
     paste: PasteFiles = None,
     collect_env: ReportFile = "",

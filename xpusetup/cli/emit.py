@@ -22,11 +22,9 @@ Kind = Annotated[
         autocompletion=complete.forms,
     ),
 ]
-Label = Annotated[str, typer.Option("--label", help="github: the runners that build.", metavar="LABEL")]
-GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.", metavar="LABEL")]
-Extension = Annotated[
-    str, typer.Option("--extension", help="github: your package, built against each.", metavar="MODULE")
-]
+Label = Annotated[str, options.value("--label", "LABEL", "github: the runners that build.")]
+GpuLabel = Annotated[str, options.value("--gpu-label", "LABEL", "github: the runners that have a device.")]
+Extension = Annotated[str, options.value("--extension", "MODULE", "github: your package, built against each.")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
@@ -22,9 +20,9 @@ if TYPE_CHECKING:
 def env(
     *,
     where: options.BuiltWhere,
-    build: Annotated[bool, typer.Option("--build", help="Print the variables of a build step.")] = False,
+    build: Annotated[bool, options.flag("--build", "Print the variables of a build step.")] = False,
     closure: Annotated[
-        bool, typer.Option("--closure", help="List the libraries that it loads, and the package of each.")
+        bool, options.flag("--closure", "List the libraries that it loads, and the package of each.")
     ] = False,
     shell: options.Shell = "",
     told: options.LongOutput,

@@ -17,13 +17,7 @@ def explain(
     *,
     log: Annotated[str, typer.Argument(help="The log; - is stdin.", metavar="LOG", show_default="stdin")] = "",
     good: Annotated[
-        str,
-        typer.Option(
-            "--good",
-            help="A log of a run that went well, to compare with.",
-            metavar="OTHER",
-            show_default=False,
-        ),
+        str, options.value("--good", "OTHER", "A log of a run that went well, to compare with.", False)
     ] = "",
     prompt: options.AskOthers = False,
     told: options.LongOutput,

@@ -171,7 +171,7 @@ def finish(
 ) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
-    from xpusetup.commands.result import again, complete
+    from xpusetup.commands.result import complete_result
     from xpusetup.system.files import unforeseen
     from xpusetup.ui.screens import show_error
 
@@ -194,7 +194,7 @@ def finish(
     else:
         _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
-    error.fix = complete(again(error.fix, sys.argv[1:]), situation())
+    error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     error.message += _tell_variables(error.message)
     _say(lambda: _write_error(command, error) if json else show_error(error), code=error.code)
     raise Finished(error.code)

@@ -74,6 +74,7 @@ def write_help(command: Any, context: Any, formatter: Any) -> None:
 
 def _in_words(told: str, parameter: Any) -> str:
     """Give the meaning of an option with its default and its limits in words, and whether it can be repeated."""
+    told = told.replace("\\[", "[")  # Typer before 0.29 writes it for rich
     told = re.sub(r"(?<=default: )\((.*?)\)(?=[;\]])", r"\1", told)
     told = re.sub(r"(?:; |(?<=\[))x>=([\d.]+)(?=[;\]])", "", told).replace("  []", "")
     return f"{told}  [repeatable]" if getattr(parameter, "multiple", False) else told

@@ -11,10 +11,7 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "install",
-    "xpusetup install",
-    "xpusetup install 2.14 --into ~/ml --python 3.12",
-    takes=options.ProfileName,
+    "install", "xpusetup install", "xpusetup install 2.14 --into ~/ml --python 3.12", takes=options.ProfileName
 )
 def install(
     *,

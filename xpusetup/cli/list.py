@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
 @options.command("list", "xpusetup list", "xpusetup list --cache", common="--cache")
 def list_builds(
     *,
-    cache: Annotated[bool, typer.Option("--cache", help="Show what is kept for all builds, and its size.")] = False,
+    cache: Annotated[bool, options.flag("--cache", "Show what is kept for all builds, and its size.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """List the builds here: release, state, whether verified, size, age."""

@@ -34,21 +34,27 @@ Words = list[str] | None
 """What an option holds that may be given several times."""
 
 
-def _offered(option: str, told: str, metavar: str, offer: Callable[..., list[str]], default: str = "") -> Any:
-    """Give an option for which the shell offers words; `default`: what the help says of its default."""
-    return typer.Option(option, help=told, metavar=metavar, autocompletion=offer, show_default=default or True)
+def value(options: str, metavar: str, told: str, default: str = "", *, offer: Any = None, **more: Any) -> Any:
+    """Give an option that takes a value; `default`: what the help says of its default, `offer` completes it."""
+    return typer.Option(
+        *options.split(), help=told, metavar=metavar, show_default=default or True, autocompletion=offer, **more
+    )
+
+
+def flag(options: str, told: str, **more: Any) -> Any:
+    """Give an option that takes no value."""
+    return typer.Option(*options.split(), help=told, **more)
 
 
 def _choice(option: str, told: str, *words: str, default: str = "") -> Any:
     """Give an option that takes one of some words."""
-    return _offered(option, told, "|".join(words), complete.one_of(*words), default)
+    return value(option, "|".join(words), told, default, offer=complete.one_of(*words))
 
 
 NEWEST = "the newest that fits this machine"
 PROFILE_WORDS = "The profile: its name or file. 2.14 is short for torch-2.14."
 ProfileName = Annotated[
-    str,
-    typer.Argument(help=PROFILE_WORDS, metavar="PROFILE", autocompletion=complete.profiles, show_default=NEWEST),
+    str, typer.Argument(help=PROFILE_WORDS, metavar="PROFILE", autocompletion=complete.profiles, show_default=NEWEST)
 ]
 ProfileNames = Annotated[
     Words,
@@ -77,115 +83,90 @@ def _build(default: str) -> Any:
 Build = _build("the one that was finished or verified last")
 AnyBuild = _build("the only one; several are listed")
 NamedBuild = _build("")
-OF_PROFILE = typer.Option(
-    "--profile", "-p", help="The profile: its name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-)
-OF_STACK = typer.Option(
-    "--stack",
-    help="A stack (torch and packages that need it): its name or file.",
-    metavar="NAME|FILE",
-    autocompletion=complete.stacks,
+OF_PROFILE = value("--profile -p", "NAME|FILE", "The profile: its name or file.", offer=complete.profiles)
+OF_STACK = value(
+    "--stack", "NAME|FILE", "A stack (torch and packages that need it): its name or file.", offer=complete.stacks
 )
 Profile = Annotated[str, OF_PROFILE]
 Profiles = Annotated[Words, OF_PROFILE]
 Stack = Annotated[str, OF_STACK]
 Stacks = Annotated[Words, OF_STACK]
-Root = Annotated[
-    str, typer.Option("--root", help="The folder of the build itself.", metavar="DIR", allow_from_autoenv=False)
-]
-Name = Annotated[
-    str,
-    typer.Option("--name", help="The build's name.", metavar="NAME", autocompletion=complete.names),
-]
-NewName = Annotated[
-    str,
-    typer.Option(
-        "--name",
-        help="A name for the build.",
-        metavar="NAME",
-        autocompletion=complete.names,
-        show_default="the profile's",
-    ),
-]
-BuildDir = Annotated[
-    str, typer.Option("--build-dir", help="Keep and compile sources in this folder (scratch).", metavar="DIR")
-]
-Prefix = Annotated[str, typer.Option("--prefix", help="Put the environment into this folder.", metavar="DIR")]
-Into = Annotated[
-    str, typer.Option("--into", help="Use this environment (venv, conda) instead of the build's own.", metavar="ENV")
-]
+Root = Annotated[str, value("--root", "DIR", "The folder of the build itself.", allow_from_autoenv=False)]
+Name = Annotated[str, value("--name", "NAME", "The build's name.", offer=complete.names)]
+NewName = Annotated[str, value("--name", "NAME", "A name for the build.", "the profile's", offer=complete.names)]
+BuildDir = Annotated[str, value("--build-dir", "DIR", "Keep and compile sources in this folder (scratch).")]
+Prefix = Annotated[str, value("--prefix", "DIR", "Put the environment into this folder.")]
+Into = Annotated[str, value("--into", "ENV", "Use this environment (venv, conda) instead of the build's own.")]
 IntoNew = Annotated[
     str,
-    typer.Option(
+    value(
         "--into",
-        help="Install into this venv or conda environment; a new folder becomes a venv.",
-        metavar="ENV",
-        show_default="an environment of the build's own",
+        "ENV",
+        "Install into this venv or conda environment; a new folder becomes a venv.",
+        "an environment of the build's own",
     ),
 ]
-Python = Annotated[str, typer.Option("--python", help="The interpreter: its version or path.", metavar="VERSION|PATH")]
+Python = Annotated[str, value("--python", "VERSION|PATH", "The interpreter: its version or path.")]
 Rev = Annotated[
     Words,
-    _offered(
+    value(
         "--rev",
-        "Another revision of a component: tag, branch, commit or pr/N.",
         "COMPONENT=REF",
-        complete.assigned,
+        "Another revision of a component: tag, branch, commit or pr/N.",
         "those of the profile",
+        offer=complete.assigned,
     ),
 ]
 Take = Annotated[
     Words,
-    _offered(
+    value(
         "--take",
-        "Build a component from source, take its published wheel, or leave it out.",
         "COMPONENT=source|wheel|skip",
-        complete.takes,
+        "Build a component from source, take its published wheel, or leave it out.",
+        offer=complete.takes,
     ),
 ]
 Toolkit = Annotated[
     str,
-    _offered(
-        "--toolkit", "Compile with this toolkit of the profile.", "NAME", complete.toolkits, "the profile's usual"
+    value(
+        "--toolkit", "NAME", "Compile with this toolkit of the profile.", "the profile's usual", offer=complete.toolkits
     ),
 ]
-Pythons = Annotated[Words, typer.Option("--python", help="The version of the interpreter.", metavar="VERSION")]
+Pythons = Annotated[Words, value("--python", "VERSION", "The version of the interpreter.")]
 Archs = Annotated[
-    Words, _offered("--arch", "GPUs to compile for, such as bmg,pvc.", "LIST", complete.targets, "the profile's")
+    Words, value("--arch", "LIST", "GPUs to compile for, such as bmg,pvc.", "the profile's", offer=complete.targets)
 ]
-Out = Annotated[str, typer.Option("--out", "-o", help="The file to write; - is stdout.", metavar="FILE")]
-Bundle = Annotated[
-    str, typer.Option("--bundle", help="Take all downloads from this bundle; use no network.", metavar="FILE")
-]
+Out = Annotated[str, value("--out -o", "FILE", "The file to write; - is stdout.")]
+Bundle = Annotated[str, value("--bundle", "FILE", "Take all downloads from this bundle; use no network.")]
 SetupGoal = Annotated[
     str, _choice("--for", "What the machine is for.", "build", "run", default="what the shortest way needs")
 ]
 Goal = Annotated[str, _choice("--for", "What the machine is for.", "build", "run", default="both")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress; one line if all went well.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print more.")]
-Only = Annotated[Words, _offered("--only", "Build this component alone.", "COMPONENT", complete.components, "all")]
+Json = Annotated[bool, flag("--json", "Print one JSON document on stdout.")]
+Quiet = Annotated[bool, flag("--quiet", "Print no progress; one line if all went well.")]
+Verbose = Annotated[bool, flag("--verbose -v", "Print more.")]
+Only = Annotated[Words, value("--only", "COMPONENT", "Build this component alone.", "all", offer=complete.components)]
 Until = Annotated[
-    str, _offered("--until", "Stop after this step; plan lists them.", "STEP", complete.steps, "the last step")
+    str, value("--until", "STEP", "Stop after this step; plan lists them.", "the last step", offer=complete.steps)
 ]
 Arch = Annotated[
     str,
-    _offered("--arch", "GPUs to compile for, such as bmg,pvc; auto chooses them.", "auto|LIST", complete.targets),
+    value("--arch", "auto|LIST", "GPUs to compile for, such as bmg,pvc; auto chooses them.", offer=complete.targets),
 ]
-Set = Annotated[Words, _offered("--set", "Set a variable of the build.", "COMPONENT.KEY=VALUE", complete.variables)]
+Set = Annotated[Words, value("--set", "COMPONENT.KEY=VALUE", "Set a variable of the build.", offer=complete.variables)]
 Source = Annotated[
     Words,
-    _offered(
+    value(
         "--source",
-        "Build your own checkout, which is never reset; :editable installs it in place, pinned ends it.",
         "COMPONENT=DIR[:editable]|pinned",
-        complete.assigned,
+        "Build your own checkout, which is never reset; :editable installs it in place, pinned ends it.",
+        offer=complete.assigned,
     ),
 ]
 Patch = Annotated[
-    Words, _offered("--patch", "Apply a patch to a downloaded source.", "COMPONENT=FILE", complete.assigned)
+    Words, value("--patch", "COMPONENT=FILE", "Apply a patch to a downloaded source.", offer=complete.assigned)
 ]
-Target = Annotated[str, typer.Option("--target", help="Build this ninja target alone, and no wheel.", metavar="TARGET")]
+Target = Annotated[str, value("--target", "TARGET", "Build this ninja target alone, and no wheel.")]
 Launcher = Annotated[
     str,
     _choice(
@@ -197,40 +178,26 @@ Launcher = Annotated[
         "none",
     ),
 ]
-Events = Annotated[str, typer.Option("--events", help="Write each event as a line of JSON.", metavar="FILE")]
+Events = Annotated[str, value("--events", "FILE", "Write each event as a line of JSON.")]
 Verify = Annotated[str, _choice("--verify", "Verify at the end; auto: if there is a device.", "auto", "require", "off")]
-Hashes = Annotated[bool, typer.Option("--require-hashes", help="Refuse downloads without a published hash.")]
+Hashes = Annotated[bool, flag("--require-hashes", "Refuse downloads without a published hash.")]
 Device = Annotated[
-    Words,
-    typer.Option(
-        "--device",
-        help="The device: its name or device file.",
-        metavar="NAME|FILE",
-        show_default="the one that is here",
-    ),
+    Words, value("--device", "NAME|FILE", "The device: its name or device file.", "the one that is here")
 ]
 Shell = Annotated[
     str, _choice("--shell", "The shell's language; csh serves tcsh too.", "sh", "fish", "csh", default="of your shell")
 ]
 Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
-OnlyChecks = Annotated[Words, typer.Option("--only", help="Run this check or area alone.", metavar="ID")]
-SkipChecks = Annotated[Words, typer.Option("--skip", help="Leave this check or area out.", metavar="ID")]
-ListChecks = Annotated[bool, typer.Option("--list", help="List the checks, and run none.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", "-j", min=1, help="Compile so many files at a time.", metavar="N", show_default="by cores and memory"
-    ),
-]
+OnlyChecks = Annotated[Words, value("--only", "ID", "Run this check or area alone.")]
+SkipChecks = Annotated[Words, value("--skip", "ID", "Leave this check or area out.")]
+ListChecks = Annotated[bool, flag("--list", "List the checks, and run none.")]
+Jobs = Annotated[int | None, value("--jobs -j", "N", "Compile so many files at a time.", "by cores and memory", min=1)]
 Patience = Annotated[
-    float | None,
-    typer.Option(
-        "--patience", help="Seconds that a check may take.", metavar="S", min=1, show_default="300; --devices: 60"
-    ),
+    float | None, value("--patience", "S", "Seconds that a check may take.", "300; --devices: 60", min=1)
 ]
-Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
-OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
-ImageOs = Annotated[str, _offered("--os", "The system of the image.", "SYSTEM", complete.systems, "ubuntu-24.04")]
+Junit = Annotated[str, value("--junit", "FILE", "Write the results as JUnit XML too.")]
+OutFolder = Annotated[str, value("--out -o", "DIR", "The folder to write.")]
+ImageOs = Annotated[str, value("--os", "SYSTEM", "The system of the image.", "ubuntu-24.04", offer=complete.systems)]
 ImageTarget = Annotated[
     str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel", default="runtime")
 ]
@@ -247,14 +214,10 @@ ImageDialect = Annotated[
         default="buildkit",
     ),
 ]
-ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
+ImageBase = Annotated[str, value("--base", "IMAGE", "Another base image of that system.")]
 ImageDriver = Annotated[str, _choice("--driver", "Which of Intel's driver packages.", "client", "data-center")]
-ImagePin = Annotated[
-    Words, typer.Option("--pin", help="Install a system package in this version.", metavar="PACKAGE=VERSION")
-]
-AskOthers = Annotated[
-    bool, typer.Option("--prompt", help="Print it as text for an assistant, a colleague or an issue.")
-]
+ImagePin = Annotated[Words, value("--pin", "PACKAGE=VERSION", "Install a system package in this version.")]
+AskOthers = Annotated[bool, flag("--prompt", "Print it as text for an assistant, a colleague or an issue.")]
 
 
 # Groups of options that commands take whole.
@@ -406,9 +369,7 @@ class BuiltWhere(LockWhere):
     into: Into = ""
 
 
-ActiveInto = Annotated[
-    str, typer.Option("--into", help="The environment.", metavar="ENV", show_default="the active one")
-]
+ActiveInto = Annotated[str, value("--into", "ENV", "The environment.", "the active one")]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

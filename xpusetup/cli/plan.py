@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
@@ -23,8 +21,8 @@ def plan(
     *,
     where: options.BuildWhere,
     request: options.BuildRequest,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each step would run again.")] = False,
-    why: Annotated[str, typer.Option("--why", help="Say why this package is installed.", metavar="PACKAGE")] = "",
+    explain: Annotated[bool, options.flag("--explain", "Say why each step would run again.")] = False,
+    why: Annotated[str, options.value("--why", "PACKAGE", "Say why this package is installed.")] = "",
     told: options.LongOutput,
 ) -> AnyResult:
     """Show the steps of a build, the state of each, and what time and disk they take."""

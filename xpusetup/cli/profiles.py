@@ -22,11 +22,7 @@ Name = Annotated[
 ]
 
 
-@options.command(
-    "profiles list",
-    "xpusetup profiles list",
-    "xpusetup profiles list --json",
-)
+@options.command("profiles list", "xpusetup profiles list", "xpusetup profiles list --json")
 def profiles_list(*, told: options.ResultOutput) -> AnyResult:
     """List the profiles that ship with xpusetup."""
     from xpusetup.commands.profiles import list_profiles
@@ -34,11 +30,7 @@ def profiles_list(*, told: options.ResultOutput) -> AnyResult:
     return list_profiles()
 
 
-@options.command(
-    "profiles show",
-    "xpusetup profiles show 2.14",
-    "xpusetup profiles show sim -v",
-)
+@options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim -v")
 def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
     """Show all of a profile, with the source of each pin. -v adds what PyTorch's own files say."""
     from xpusetup.commands.profiles import show_profile
@@ -46,11 +38,7 @@ def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
     return show_profile(name)
 
 
-@options.command(
-    "profiles check",
-    "xpusetup profiles check mine.toml",
-    "xpusetup profiles check sim",
-)
+@options.command("profiles check", "xpusetup profiles check mine.toml", "xpusetup profiles check sim")
 def profiles_check(*, name: Name, told: options.ResultOutput) -> AnyResult:
     """Check a profile's file, and show all its errors."""
     from xpusetup.commands.profiles import check_profile
@@ -58,11 +46,7 @@ def profiles_check(*, name: Name, told: options.ResultOutput) -> AnyResult:
     return check_profile(name)
 
 
-@options.command(
-    "profiles trust",
-    "xpusetup profiles trust mine.toml",
-    "xpusetup profiles trust mine.toml acme.toml",
-)
+@options.command("profiles trust", "xpusetup profiles trust mine.toml", "xpusetup profiles trust mine.toml acme.toml")
 def profiles_trust(
     *,
     file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that they name.")],
@@ -74,11 +58,7 @@ def profiles_trust(
     return trust_files(file)
 
 
-@options.command(
-    "profiles schema",
-    "xpusetup profiles schema > profile.schema.json",
-    "xpusetup profiles schema --json",
-)
+@options.command("profiles schema", "xpusetup profiles schema > profile.schema.json", "xpusetup profiles schema --json")
 def profiles_schema(*, told: options.ResultOutput) -> AnyResult:
     """Print the JSON Schema of profile files, for editors."""
     from xpusetup.commands.profiles import make_schema
@@ -90,11 +70,9 @@ def profiles_schema(*, told: options.ResultOutput) -> AnyResult:
 class ForDevice:
     """The device that a new profile is for, and where its source is."""
 
-    device: Annotated[
-        str, typer.Option("--device", help="For this accelerator: its device file or name.", metavar="FILE")
-    ] = ""
-    repo: Annotated[str, typer.Option("--repo", help="With --device: where its source is.", metavar="URL")] = ""
-    rev: Annotated[str, typer.Option("--rev", help="With --device: tag, branch or commit of it.", metavar="REF")] = ""
+    device: Annotated[str, options.value("--device", "FILE", "For this accelerator: its device file or name.")] = ""
+    repo: Annotated[str, options.value("--repo", "URL", "With --device: where its source is.")] = ""
+    rev: Annotated[str, options.value("--rev", "REF", "With --device: tag, branch or commit of it.")] = ""
     version: Annotated[str, typer.Option("--version", help="With --device: the version of its wheel.")] = ""
 
     def write(self, name: str, base: str, path: Path, told: options.ResultOutput) -> AnyResult:
@@ -112,12 +90,8 @@ class ForDevice:
 class ForRelease:
     """The release that a new profile is of, and the checkout that its files are in."""
 
-    release: Annotated[
-        str, typer.Option("--release", help="For this release of PyTorch, from its own files.", metavar="X.Y")
-    ] = ""
-    source: Annotated[
-        str, typer.Option("--source", help="With --release: read them from this checkout.", metavar="CHECKOUT")
-    ] = ""
+    release: Annotated[str, options.value("--release", "X.Y", "For this release of PyTorch, from its own files.")] = ""
+    source: Annotated[str, options.value("--source", "CHECKOUT", "With --release: read them from this checkout.")] = ""
 
     def write(self, name: str, folder: str, find: Callable[[str], Path], told: options.ResultOutput) -> AnyResult:
         """Write the profile of the release; `find` gives the file for its name."""
@@ -136,11 +110,11 @@ class ForRelease:
 
 Base = Annotated[
     str,
-    typer.Option(
+    options.value(
         "--from",
-        help="The profile to begin with; with --release: a folder of PyTorch's files.",
-        metavar="NAME|FOLDER",
-        show_default="torch-2.14; for a device sim",
+        "NAME|FOLDER",
+        "The profile to begin with; with --release: a folder of PyTorch's files.",
+        "torch-2.14; for a device sim",
     ),
 ]
 
@@ -157,7 +131,7 @@ def profiles_new(
     base: Base = "",
     of_device: ForDevice,
     of_release: ForRelease,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
+    force: Annotated[bool, options.flag("--force", "Overwrite an existing file.")] = False,
     out: options.Out = "",
     told: options.ResultOutput,
 ) -> AnyResult:
@@ -172,7 +146,7 @@ def profiles_new(
     if of_release.source:
         raise UsageError("--source is for a release", fix="say which: --release 2.15")
     if not name:
-        raise UsageError("a new profile needs a name", fix="as in: xpusetup profiles new mine")
+        raise UsageError("a new profile needs a name", fix="as in: ", command="xpusetup profiles new mine")
     path = new_file(name, out, force=force)
     if of_device.device:
         return of_device.write(name, base, path, told)

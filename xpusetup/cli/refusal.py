@@ -41,7 +41,8 @@ def _end(name: str, error: XpuError, words: Sequence[str]) -> NoReturn:
     def fail() -> NoReturn:
         raise error
 
-    finish(name, fail, json="--json" in words or bool(variable("XPUSETUP_JSON")))
+    own = words[: words.index("--")] if "--" in words else words
+    finish(name, fail, json="--json" in own or bool(variable("XPUSETUP_JSON")))
 
 
 def _translate(error: Any, words: list[str]) -> UsageError:

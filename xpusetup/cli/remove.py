@@ -16,25 +16,17 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "remove",
-    "xpusetup remove sim",
-    "xpusetup remove --cache",
-    takes=options.NamedBuild,
-    common="--cache --yes",
+    "remove", "xpusetup remove sim", "xpusetup remove --cache", takes=options.NamedBuild, common="--cache --yes"
 )
 def remove(
     *,
     where: options.LockWhere,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    cache: Annotated[
-        bool, typer.Option("--cache", help="Remove downloaded sources that no build uses any more.")
-    ] = False,
+    yes: Annotated[bool, options.flag("--yes -y", "Do not ask.")] = False,
+    cache: Annotated[bool, options.flag("--cache", "Remove downloaded sources that no build uses any more.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="With --cache: also those that builds use; they keep their copies.")
+        bool, options.flag("--all", "With --cache: also those that builds use; they keep their copies.")
     ] = False,
-    site: Annotated[
-        bool, typer.Option("--site", help="With --cache: from the store that the site file names.")
-    ] = False,
+    site: Annotated[bool, options.flag("--site", "With --cache: from the store that the site file names.")] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
     """Remove a build. Shows what goes and what that frees, and asks."""
@@ -62,6 +54,6 @@ def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
     show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
         raise UsageError(
-            "nobody is here to be asked", fix=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
+            "nobody is here to be asked", command=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
         )
     return typer.confirm(" Remove this?", err=json)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
@@ -13,17 +11,13 @@ if TYPE_CHECKING:
 
 
 @options.command(
-    "report",
-    "xpusetup report --open",
-    "xpusetup report sim -o report.html",
-    takes=options.Build,
-    common="--open --out",
+    "report", "xpusetup report --open", "xpusetup report sim -o report.html", takes=options.Build, common="--open --out"
 )
 def report(
     *,
     where: options.BuiltWhere,
     out: options.Out = "",
-    show: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    show: Annotated[bool, options.flag("--open", "Open it in a browser.")] = False,
     told: options.ResultOutput,
 ) -> AnyResult:
     """Write an HTML page that shows where the time of a build went."""

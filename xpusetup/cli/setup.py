@@ -23,24 +23,18 @@ def bare(*, told: options.LongOutput) -> AnyResult:
 
 
 @options.command(
-    "setup",
-    "xpusetup setup",
-    "xpusetup setup --apply",
-    takes=options.ProfileName,
-    common="--apply --for --out",
+    "setup", "xpusetup setup", "xpusetup setup --apply", takes=options.ProfileName, common="--apply --for --out"
 )
 def setup(
     *,
     profile: options.Profile = "",
     toolkit: options.Toolkit = "",
     goal: options.SetupGoal = "",
-    apply: Annotated[bool, typer.Option("--apply", help="Run the commands. Asks first.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    no_root: Annotated[bool, typer.Option("--no-root", help="Show what a user can install without root.")] = False,
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="Write the commands as a script for root.", metavar="FILE")
-    ] = "",
-    facts: Annotated[str, typer.Option("--facts", help="For the machine that doctor --save saw.", metavar="FILE")] = "",
+    apply: Annotated[bool, options.flag("--apply", "Run the commands. Asks first.")] = False,
+    yes: Annotated[bool, options.flag("--yes -y", "Do not ask.")] = False,
+    no_root: Annotated[bool, options.flag("--no-root", "Show what a user can install without root.")] = False,
+    out: Annotated[str, options.value("--out -o", "FILE", "Write the commands as a script for root.")] = "",
+    facts: Annotated[str, options.value("--facts", "FILE", "For the machine that doctor --save saw.")] = "",
     told: options.ResultOutput,
 ) -> AnyResult:
     """Show what this machine lacks, as commands to run. --apply runs them."""
@@ -64,7 +58,7 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     from xpusetup.ui.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
+        raise UsageError("nobody is here to be asked", command=f"{prepared.options} --apply --yes")
     console = make_console(stderr=told.json)
     if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))

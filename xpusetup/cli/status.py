@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.cli import complete, options
 from xpusetup.cli.finish import say_part
 
@@ -25,15 +23,11 @@ def status(
     *,
     where: options.BuiltWhere,
     diff: Annotated[
-        list[str] | None,
-        typer.Option("--diff", help="Compare with this saved result; several make a table.", metavar="OTHER.json"),
+        list[str] | None, options.value("--diff", "OTHER.json", "Compare with this saved result; several make a table.")
     ] = None,
-    log: Annotated[
-        str,
-        typer.Option("--log", help="Print the log of this step.", metavar="STEP", autocompletion=complete.steps),
-    ] = "",
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: go on as it is written.")] = False,
-    check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
+    log: Annotated[str, options.value("--log", "STEP", "Print the log of this step.", offer=complete.steps)] = "",
+    follow: Annotated[bool, options.flag("--follow -f", "With --log: go on as it is written.")] = False,
+    check: Annotated[bool, options.flag("--check", "Hash every file that was made or installed.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Say how far a build is, what it holds, and what it was made from."""

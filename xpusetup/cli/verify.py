@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import complete, options
 
@@ -29,13 +27,11 @@ class CheckRequest:
     listed: options.ListChecks = False
     patience: options.Patience = None
     junit: options.Junit = ""
-    mode: Annotated[str, typer.Option("--mode", help="A mode of the device, such as lazy.", metavar="NAME")] = ""
-    throughput: Annotated[
-        bool, typer.Option("--throughput", help="Also measure how many images it computes a second.")
-    ] = False
-    save: Annotated[str, typer.Option("--save", help="Write a record to send in; it names nobody.", metavar="FILE")] = (
-        ""
+    mode: Annotated[str, options.value("--mode", "NAME", "A mode of the device, such as lazy.")] = ""
+    throughput: Annotated[bool, options.flag("--throughput", "Also measure how many images it computes a second.")] = (
+        False
     )
+    save: Annotated[str, options.value("--save", "FILE", "Write a record to send in; it names nobody.")] = ""
 
     def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
         """Run the checks."""
@@ -56,50 +52,33 @@ class SuiteRequest:
 
     suite: Annotated[
         str,
-        typer.Option(
+        options.value(
             "--suite",
-            help="Run the tests of a library on the device; list: those that are known.",
-            metavar="pytorch|transformers|accelerate|diffusers|list",
-            autocompletion=complete.suites,
+            "pytorch|transformers|accelerate|diffusers|list",
+            "Run the tests of a library on the device; list: those that are known.",
+            offer=complete.suites,
         ),
     ] = ""
-    source: Annotated[
-        str, typer.Option("--source", help="With --suite: where its tests are.", metavar="DIR|URL@REF")
-    ] = ""
+    source: Annotated[str, options.value("--source", "DIR|URL@REF", "With --suite: where its tests are.")] = ""
     select: Annotated[
-        list[str] | None,
-        typer.Option("--select", help="With --suite: these folders, files or named parts.", metavar="PART"),
+        list[str] | None, options.value("--select", "PART", "With --suite: these folders, files or named parts.")
     ] = None
-    keyword: Annotated[
-        str, typer.Option("--keyword", "-k", help="With --suite: as pytest's -k.", metavar="EXPRESSION")
-    ] = ""
-    full: Annotated[bool, typer.Option("--full", help="With --suite pytorch: the test files of its checkout.")] = False
-    baseline: Annotated[
-        str, typer.Option("--baseline", help="With --suite: what to compare with.", metavar="FILE|ID")
-    ] = ""
+    keyword: Annotated[str, options.value("--keyword -k", "EXPRESSION", "With --suite: as pytest's -k.")] = ""
+    full: Annotated[bool, options.flag("--full", "With --suite pytorch: the test files of its checkout.")] = False
+    baseline: Annotated[str, options.value("--baseline", "FILE|ID", "With --suite: what to compare with.")] = ""
     shards: Annotated[
-        int, typer.Option("--shards", help="With --suite: parts into which each folder is cut.", metavar="N", min=1)
+        int, options.value("--shards", "N", "With --suite: parts into which each folder is cut.", min=1)
     ] = 1
     workers: Annotated[
         int | None,
-        typer.Option(
-            "--workers",
-            help="With --suite: processes of pytest-xdist; 0: none.",
-            metavar="N",
-            min=0,
-            show_default="one; on the CPU one a core",
+        options.value(
+            "--workers", "N", "With --suite: processes of pytest-xdist; 0: none.", "one; on the CPU one a core", min=0
         ),
     ] = None
-    bound: Annotated[
-        float, typer.Option("--bound", help="With --suite: seconds that a test may take.", metavar="S", min=1)
-    ] = 600
-    install: Annotated[bool, typer.Option("--install", help="With --suite: first install what the tests need.")] = False
-    again: Annotated[bool, typer.Option("--again", help="With --suite: also run tests that ended an earlier run.")] = (
-        False
-    )
-    out: Annotated[
-        str, typer.Option("--out", "-o", help="With --suite: the folder for the results.", metavar="DIR")
-    ] = ""
+    bound: Annotated[float, options.value("--bound", "S", "With --suite: seconds that a test may take.", min=1)] = 600
+    install: Annotated[bool, options.flag("--install", "With --suite: first install what the tests need.")] = False
+    again: Annotated[bool, options.flag("--again", "With --suite: also run tests that ended an earlier run.")] = False
+    out: Annotated[str, options.value("--out -o", "DIR", "With --suite: the folder for the results.")] = ""
 
     def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
         """Run the suite, or list those that there are."""
@@ -119,15 +98,14 @@ class SuiteRequest:
 class FallbackRequest:
     """What is asked of operators that run on the CPU."""
 
-    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Say which operators run on the CPU instead.")] = False
+    fallbacks: Annotated[bool, options.flag("--fallbacks", "Say which operators run on the CPU instead.")] = False
     release: Annotated[
-        str, typer.Option("--release", help="With --fallbacks: what was published of this release.", metavar="X.Y")
+        str, options.value("--release", "X.Y", "With --fallbacks: what was published of this release.")
     ] = ""
     log: Annotated[
-        list[str] | None,
-        typer.Option("--log", help="With --fallbacks: what a log tells; - is stdin.", metavar="FILE"),
+        list[str] | None, options.value("--log", "FILE", "With --fallbacks: what a log tells; - is stdin.")
     ] = None
-    markdown: Annotated[bool, typer.Option("--markdown", help="With --fallbacks: print Markdown.")] = False
+    markdown: Annotated[bool, options.flag("--markdown", "With --fallbacks: print Markdown.")] = False
 
     def is_asked(self) -> bool:
         """Say whether any of it is asked for."""
@@ -160,11 +138,11 @@ def verify(
     checks: CheckRequest,
     suite: SuiteRequest,
     devices: Annotated[
-        bool, typer.Option("--devices", help="Show the accelerators here, and what breaks `import torch`.")
+        bool, options.flag("--devices", "Show the accelerators here, and what breaks `import torch`.")
     ] = False,
     fallbacks: FallbackRequest,
     codegen: Annotated[
-        bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs, without running them.")
+        bool, options.flag("--codegen", "Compile kernels for the profile's GPUs, without running them.")
     ] = False,
     told: options.LongOutput,
 ) -> AnyResult:

@@ -22,21 +22,12 @@ def wheel_check(
     *,
     wheel: Annotated[str, typer.Argument(help="The wheel's file.", metavar="WHEEL")],
     profile: options.Profile = "",
-    version: Annotated[str, typer.Option("--version", help="The version that it has to be.", metavar="VERSION")] = "",
-    arch: Annotated[str, typer.Option("--arch", help="GPUs that it has to hold code for.", metavar="LIST")] = "",
-    forbid: Annotated[
-        list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
-    ] = None,
-    provenance: Annotated[
-        bool, typer.Option("--provenance", help="Check the statement of what it was built from.")
-    ] = False,
-    statement: Annotated[
-        str,
-        typer.Option("--statement", help="That statement.", metavar="FILE", show_default="beside the wheel"),
-    ] = "",
-    key: Annotated[
-        str, typer.Option("--key", help="The public key that must have signed the statement.", metavar="FILE")
-    ] = "",
+    version: Annotated[str, options.value("--version", "VERSION", "The version that it has to be.")] = "",
+    arch: Annotated[str, options.value("--arch", "LIST", "GPUs that it has to hold code for.")] = "",
+    forbid: Annotated[list[str] | None, options.value("--forbid", "DIR", "A folder that it may not name.")] = None,
+    provenance: Annotated[bool, options.flag("--provenance", "Check the statement of what it was built from.")] = False,
+    statement: Annotated[str, options.value("--statement", "FILE", "That statement.", "beside the wheel")] = "",
+    key: Annotated[str, options.value("--key", "FILE", "The public key that must have signed the statement.")] = "",
     told: options.LongOutput,
 ) -> AnyResult:
     """Say what is in a wheel, and with --profile whether it is what the profile says."""
@@ -66,21 +57,11 @@ def wheel_check(
 def wheel_rebuild(
     *,
     where: options.LockWhere,
-    check: Annotated[bool, typer.Option("--check", hidden=True, help="What it does in any case.")] = True,
-    at: Annotated[
-        str, typer.Option("--at", help="The folder to build in.", metavar="DIR", show_default="beside the build")
-    ] = "",
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the second build if nothing differs.")] = False,
+    check: Annotated[bool, options.flag("--check", "What it does in any case.", hidden=True)] = True,
+    at: Annotated[str, options.value("--at", "DIR", "The folder to build in.", "beside the build")] = "",
+    keep: Annotated[bool, options.flag("--keep", "Keep the second build if nothing differs.")] = False,
     jobs: Annotated[
-        int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            min=1,
-            help="Compile so many files at a time.",
-            metavar="N",
-            show_default="one less than before",
-        ),
+        int | None, options.value("--jobs -j", "N", "Compile so many files at a time.", "one less than before", min=1)
     ] = None,
     launcher: options.Launcher = "none",
     told: options.LongOutput,
@@ -102,7 +83,7 @@ def wheel_rebuild(
 def wheel_sign(
     *,
     wheels: Annotated[list[str], typer.Argument(help="The wheels' files.", metavar="WHEEL")],
-    key: Annotated[str, typer.Option("--key", help="A private key: ed25519, PEM.", metavar="FILE")],
+    key: Annotated[str, options.value("--key", "FILE", "A private key: ed25519, PEM.")],
     told: options.LongOutput,
 ) -> AnyResult:
     """Sign the statements of what wheels were built from, after checking them."""
@@ -125,11 +106,11 @@ def wheel_fits(
     where: options.ActiveWhere,
     torch: Annotated[
         str,
-        typer.Option(
+        options.value(
             "--torch",
-            help="A wheel of torch, a folder of its libraries, or a version.",
-            metavar="FILE|DIR|VERSION",
-            show_default="the one in the environment",
+            "FILE|DIR|VERSION",
+            "A wheel of torch, a folder of its libraries, or a version.",
+            "the one in the environment",
         ),
     ] = "",
     told: options.LongOutput,

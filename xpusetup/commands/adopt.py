@@ -121,8 +121,8 @@ def look(folder: str, where: Where) -> Adoption:
     before |= _without_lost(own or environment, place, before)
     texts = dict(_edits(place, keeping, own or environment, before))
     if not texts:
-        fix = f"name a project: {_line(where, Path('DIR'))}"
-        raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix=fix)
+        line = _line(where, Path("DIR"))
+        raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix="name a project: ", command=line)
     saved = [Saved(_name_in(place, path), _text(path, before), text) for path, text in texts.items()]
     record, told = AdoptRecord(str(environment), keeping, saved), f"{environment} ({by})"
     notes = [
@@ -142,7 +142,7 @@ def look_back(folder: str) -> Adoption:
     place = _project(folder)
     record = _read_record(place)
     if record is None:
-        raise UsageError(f"nothing is adopted in {place}", fix=f"xpusetup adopt {shlex.quote(str(place))}")
+        raise UsageError(f"nothing is adopted in {place}", command=f"xpusetup adopt {shlex.quote(str(place))}")
     found = _taken_back(place)
     changed = [path.name for path, (_, same) in found.items() if not same]
     notes = [f"{name} was changed since: of it ours alone is taken out" for name in changed]
@@ -213,7 +213,7 @@ def _hold_root(place: Path, where: Where) -> None:
             text = files.read_text(root / PROJECT) or ""
             if "workspace" in text and uv.holds_member(text, str(place), partial(_folders, root)):
                 told = f"{place} is a member of the workspace {root}, and uv heeds the overrides of that alone"
-                raise UsageError(told, fix=_line(where, root))
+                raise UsageError(told, command=_line(where, root))
 
 
 def _folders(root: Path, pattern: str) -> set[str]:
@@ -245,8 +245,8 @@ def _environment(place: Path, where: Where) -> tuple[Path, str]:
     chosen = choose_python(where)
     prefix = Path(chosen.python).parent.parent if chosen.python else own or place
     if "torch" not in _installed(prefix):
-        fix = f"name its environment: xpusetup adopt {shlex.quote(str(place))} --into ENV"
-        raise NotReadyError(f"there is no torch in {prefix}", fix=fix)
+        line = f"xpusetup adopt {shlex.quote(str(place))} --into ENV"
+        raise NotReadyError(f"there is no torch in {prefix}", fix="name its environment: ", command=line)
     return prefix, chosen.by
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -309,7 +308,7 @@ def _make_result(
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"
         message = f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on"
-        raise NoDeviceError(message, fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}")
+        raise NoDeviceError(message, fix="verify it on a machine that has one: ", command=workspace.command("verify"))
     return Result(purpose.command, told)
 
 
@@ -324,11 +323,11 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
     workspace, gap = _enter(where, request, options, "install")
     if names := [name for name, how in workspace.takes.items() if how == "source"]:
         takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
-        fix = f"xpusetup build {workspace.options} {shlex.join(takes)}"
-        raise UsageError(f"install compiles nothing, and {', '.join(names)} would be built from source", fix=fix)
+        line = workspace.command("build", *takes)
+        raise UsageError(f"install compiles nothing, and {', '.join(names)} would be built from source", command=line)
     if workspace.profile.published is None and workspace.profile.installer is None:
-        fix = f"build it instead: xpusetup build {workspace.options}"
-        raise UsageError(f"{workspace.profile.name} names no published wheels", fix=fix)
+        line = workspace.command("build")
+        raise UsageError(f"{workspace.profile.name} names no published wheels", fix="build it instead: ", command=line)
     result = run_purpose(workspace, request, options, INSTALL, gap)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))

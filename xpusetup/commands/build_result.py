@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +42,7 @@ from xpusetup.system.process import Language, calling_language, run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.bundle.offline import NetworkAttempt
     from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.config.profile import Profile
@@ -181,14 +181,14 @@ def describe_build(
         only=[] if request.until else list(request.only),
         go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
         verified=verified,
-        verify=f"xpusetup verify {workspace.options}",
+        verify=workspace.command("verify"),
         proof=describe_proof(root) if verified else None,
         use=_use(workspace, prepared),
         elsewhere=describe_elsewhere(prepared),
         unverified=describe_unverified(workspace.profile, root, prepared.plan),
         seconds=round(outcome.seconds, 3),
         took=outcome.took,
-        report=f"xpusetup report {workspace.options} --open",
+        report=workspace.command("report", "--open"),
         cached=outcome.cached,
         remote=outcome.remote,
         sent=outcome.sent,
@@ -268,10 +268,12 @@ def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:
     return [count, total] if compiles and count < total else [0, 0]
 
 
-def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:
+def render_command(
+    workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build"
+) -> Command:
     """Give the whole command that asks for the same again."""
     words = (*asking_words(workspace), *render_request(request), *tuned)
-    return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
+    return workspace.command(command, *words)
 
 
 def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence[Cause]) -> list[FullDisk]:

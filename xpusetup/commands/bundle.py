@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event, Request
@@ -251,7 +252,8 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         )
     )
     if outcome.failed:
-        command = f"xpusetup bundle create FILE {workspace.options} {shlex.join(asking_words(workspace))}".rstrip()
+        words = workspace.command("bundle create FILE", *asking_words(workspace))
+        command = Command(words, open=True)
         go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]

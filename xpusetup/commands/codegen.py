@@ -61,8 +61,8 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
         raise UsageError(f"{workspace.profile.name} has no list of device targets", fix="name a profile that has one")
     record = _collect(python, env, targets)
     if not record.triton:
-        fix = f"xpusetup build {workspace.options} --only triton"
-        raise NotReadyError(f"there is no Triton in {environment}", fix=fix)
+        line = workspace.command("build", "--only", "triton")
+        raise NotReadyError(f"there is no Triton in {environment}", command=line)
     if not record.program:
         fix = "Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there"
         raise NotReadyError("ocloc, Intel's offline compiler, is not on PATH", fix=fix)

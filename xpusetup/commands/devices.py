@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.env import ChosenPython, choose_python
@@ -74,8 +75,8 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
 def _read_proof(name: str) -> outcomes.VerificationRecord:
     text = files.read_input(from_home(name))
     if text is None:
-        fix = "save a result: xpusetup verify --json > FILE"
-        raise UsageError(f"there is no file {name} that can be read", fix=fix)
+        line = "xpusetup verify --json > FILE"
+        raise UsageError(f"there is no file {name} that can be read", fix="save a result: ", command=line)
     return outcomes.parse_proof(text, name)
 
 
@@ -84,7 +85,8 @@ def _here(where: Where) -> outcomes.VerificationRecord:
     root = find_built(workspace).root
     proof = outcomes.make_proof(read_manifest(root))
     if proof is None:
-        fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
+        other = "\nor compare saved results: xpusetup status --diff A.json --diff B.json"
+        fix = Advice(Command("xpusetup verify"), other)
         raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
     return proof
 
@@ -140,8 +142,8 @@ def _read_proofs(path: Path) -> Iterator[outcomes.VerificationRecord]:
     found = [proof for each in several or [path] if (proof := _in_root(each))]
     if not found:
         built = several or [path] if (path / LOCKED).exists() else several
-        fix = "".join(f"xpusetup verify --root {shlex.quote(str(each))}\nor " for each in built[:1])
-        fix += f"name saved results: {outcomes.SAVED}"
+        lines = [Command(f"xpusetup verify --root {shlex.quote(str(each))}") for each in built[:1]]
+        fix = Advice(*lines, "\nor " if lines else "", f"name saved results: {outcomes.SAVED}")
         raise UsageError(f"nothing in {path} was ever verified", fix=fix)
     yield from found
 
@@ -208,14 +210,13 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = choose_python(where)
     if not chosen.python:
-        raise NotReadyError(
-            "no Python environment is active here", fix="name one: xpusetup verify --devices --into DIR"
-        )
+        line = "xpusetup verify --devices --into DIR"
+        raise NotReadyError("no Python environment is active here", fix="name one: ", command=line)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)
     if look.torch is None:
-        fix = "name another: xpusetup verify --devices --into DIR\nor install one: xpusetup install"
-        raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix)
+        fix = "name another: xpusetup verify --devices --into DIR\nor install one: "
+        raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix, command="xpusetup install")
     found = describe(look, devices, _seen(devices), chosen.by)
     return Result("verify --devices", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
@@ -242,7 +243,7 @@ def describe(
         environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
         if look
         else None,
-        follows="xpusetup verify --devices",
+        follows=Command("xpusetup verify --devices"),
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,

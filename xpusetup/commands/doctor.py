@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -33,6 +34,7 @@ from xpusetup.system.logs import STDIN
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.base.model import Finding, Level
     from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
@@ -87,7 +89,7 @@ class FindingFix:
     """What mends a finding, in words and as whole commands for the distribution at hand."""
 
     say: str
-    commands: list[str]
+    commands: list[Command]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,23 +317,23 @@ def way_for(workspace: Workspace, facts: Facts) -> Way:
 def _must_be_checks(names: Iterable[str]) -> None:
     there = {check.id for check in CHECKS}
     if unknown := sorted(set(names) - there):
-        raise UsageError(f"there is no check {unknown[0]!r}", fix="xpusetup doctor --list")
+        raise UsageError(f"there is no check {unknown[0]!r}", command="xpusetup doctor --list")
 
 
 def read_facts(name: str) -> Facts:
     """Read facts that were saved. Raises UsageError for a file that is none."""
+    unread = partial(UsageError, fix="write one: ", command="xpusetup doctor --save FILE")
     text = files.read_input(Path(name))
     if text is None:
-        raise UsageError(f"there is no file {name} that can be read", fix="write one: xpusetup doctor --save FILE")
+        raise unread(f"there is no file {name} that can be read")
     try:
         return keep(Facts, text, lambda: read_json_as(Facts, text))
     except UnfitError as error:
         first = error.faults[0]
         where = ".".join(map(str, first["loc"])) or "(file)"
-        raise UsageError(f"{name}: {where}: {first['msg']}", fix="write one: xpusetup doctor --save FILE") from error
+        raise unread(f"{name}: {where}: {first['msg']}") from error
     except (ValueError, RecursionError) as error:
-        fix = "write one: xpusetup doctor --save FILE"
-        raise UsageError(f"{name} holds what no facts hold: {error}", fix=fix) from error
+        raise unread(f"{name} holds what no facts hold: {error}") from error
 
 
 def _findings(
@@ -410,10 +412,10 @@ def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[st
     name = workspace.profile.name
     if not workspace.profile.compiles:
         why = "nothing is compiled: what its maker publishes is installed"
-        command = f"xpusetup install {workspace.options}"
+        command = workspace.command("install")
         return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
-        commands, why = [f"xpusetup build {workspace.options}"], "everything that its build needs is here"
+        commands, why = [workspace.command("build")], "everything that its build needs is here"
         return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")

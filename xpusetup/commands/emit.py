@@ -166,7 +166,8 @@ def emit_github(order: EmitOrder) -> Form:
     for cell in made.cells:
         if cell.profile.installer is not None:
             message = f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on"
-            raise UsageError(message, fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR")
+            line = f"xpusetup emit shell --profile {cell.profile.name} --out DIR"
+            raise UsageError(message, fix="as in: ", command=line)
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",

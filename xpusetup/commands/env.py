@@ -45,7 +45,7 @@ def env(where: Where, *, build: bool, shell: str = "", say: Say | None = None) -
     odd = [name for name, value in sets.items() if not value.isprintable()]
     if language == "csh" and odd:
         message = f"csh has no words for what {odd[0]} holds"
-        raise UsageError(message, fix=f"begin a shell in it: xpusetup run {workspace.options} -- tcsh")
+        raise UsageError(message, fix="begin a shell in it: ", command=workspace.command("run", "--", "tcsh"))
     return Result("env", ShellEnvironment(sets, list(change.unsets), language))
 
 

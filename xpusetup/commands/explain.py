@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.commands.result import Result, complete_result
 from xpusetup.config.shipped import versions_beside
@@ -45,8 +46,8 @@ PAST = re.compile(r"^(?:\w+=\S+ )*(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
 IN_A_TREE = re.compile(r"^git (?:submodule|checkout|pull|fetch|lfs pull)\b")
 """Commands that work on the tree in which one stands: of a build that is one which it fetches by itself."""
-OF_THE_STEP = re.compile(r"^xpusetup: (.+)\n  (\S.*)\n?\Z", re.MULTILINE)
-"""The end of a step that knew what to do: the last two lines of its log say it."""
+OF_THE_STEP = re.compile(r"^xpusetup: (.+)\n  (\S.*)(?:\n    (xpusetup .+))?\n?\Z", re.MULTILINE)
+"""The end of a step that knew what to do: the last two lines of its log say it, a third one is a command for it."""
 
 
 @dataclass(frozen=True)
@@ -152,11 +153,11 @@ def _keeping_torch(told: ExplainedLog, log: Lines) -> ExplainedLog:
     if not any(moves_torch(line) for each in (*told.causes, *told.went_on) for line in each.commands):
         return told
     torch = _torch_of(log, told.first_error)
-
-    def keep(causes: list[Cause]) -> list[Cause]:
-        return [replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes]
-
-    return replace(told, causes=keep(told.causes), went_on=keep(told.went_on))
+    causes, went_on = (
+        [replace(each, commands=keep_torch_all(each.commands, torch)) for each in some]
+        for some in (told.causes, told.went_on)
+    )
+    return replace(told, causes=causes, went_on=went_on)
 
 
 def _torch_of(log: Lines, error: str) -> TorchThere | None:
@@ -210,7 +211,7 @@ def _for_a_build(causes: Iterable[Cause], log: Path) -> list[Cause]:
 def _read_words(log: Path) -> StepWords | None:
     """Give what a step said by itself at the end of its log; None where it did not, and for any other log."""
     own = OF_THE_STEP.search("\n".join(_last_lines(log))) if root_of_log(log) else None
-    return StepWords(own[1], own[2]) if own else None
+    return StepWords(own[1], Advice(own[2], *((" ", Command(own[3])) if own[3] else ()))) if own else None
 
 
 def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
@@ -225,11 +226,8 @@ def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
     if not python.exists():
         return causes
     own = {"python": shlex.quote(str(python)), "pip": f"{shlex.quote(str(python))} -m pip"}
-
-    def put(line: str) -> str:
-        return OWN.sub(lambda found: own[found[1]], line)
-
-    return [replace(each, commands=[put(line) for line in each.commands]) for each in causes]
+    told = ([line.like(OWN.sub(lambda found: own[found[1]], line)) for line in each.commands] for each in causes)
+    return [replace(each, commands=commands) for each, commands in zip(causes, told, strict=True)]
 
 
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:

@@ -6,11 +6,11 @@ that runs the first of them, again and again, comes to a verified build or to a 
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command, whole_lines
 from xpusetup.commands.result import complete
 
 if TYPE_CHECKING:
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
     from xpusetup.commands.adopt import AdoptedProject
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
-    from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.explain import ExplainResult
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
-    from xpusetup.commands.profiles import CheckedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
@@ -48,19 +46,6 @@ class NextCommand:
     why: str
 
 
-SHELL = re.compile(r"[|&;<>$`~*]|^(?:source|unset|export|cd|eval|\.) ")
-"""What only a shell understands; such a line is given to one whole."""
-WORDS = """
-    ACTION ADDRESS ARCHIVE ASKED ASKER BLOCK BUILD CARD CODE COMMAND COMMIT COMPILER CONTAINER DIR DLL DRIVER ENV
-    FILE FIRST FOLDER GROUP HASH HEADER HOST IMAGE JOB KEY KEYRING LARGE LIBRARY LOCK LOG MAIL MINOR MISSING MODEL
-    MODULE NAME NAMESPACE NEW NEWER NEWEST NODE OLDER ONE OTHER OWNER PACKAGE PART PATH PID POD PORT PPA PROFILE
-    PROGRAM PYTHON REF REGISTRY RELEASE ROOT SCRIPT SECOND SERVICE SHELL SOURCE SYMBOL TAG TARGET TEST THERE TOKEN
-    TORCH TWO URL USER VENV WANTED WHEEL WHO WORD
-"""
-STANDS_FOR = re.compile(rf"<\w+>|(?<![\w$-])(?:{'|'.join(WORDS.split())})(?!\w)")
-"""A word in a command that stands for another: the command is for a person to complete."""
-WHOLE = re.compile(rf"xpusetup (?!.*(?:[,;:] |{STANDS_FOR.pattern})).+")
-"""A line that is one command of this program: neither prose behind it, nor a word in it that stands for another."""
 USE = "xpusetup run -- python -c 'import torch; print(torch.__version__)'"
 
 
@@ -68,22 +53,15 @@ def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[Next
     """Give the commands that lead on from a result, with the options that this run was given."""
     find = FINDERS.get(type(data).__name__)
     lines = find(data) if find else ()
-    return [_whole(title, complete(line, situation), why) for title, line, why in lines if line.strip()]
+    found = [(title, complete(Command(line, why), situation)) for title, line, why in lines if line.strip()]
+    return [NextCommand(title, each.argv, each.why) for title, each in found if not each.open]
 
 
 def list_after(error: XpuError, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
-    """Give the commands that lead on from an error: what it names, else each line of its fix that is one as it stands.
-
-    A fix that is told in words, or in which a name is to be put, is for a person.
-    """
-    lines = [error.follows] if error.follows else [each.strip() for each in error.fix.splitlines()]
-    why = error.message.partition("\n")[0]
-    return [_whole("mend it", complete(line, situation), why) for line in lines if WHOLE.fullmatch(line)]
-
-
-def _whole(title: str, line: str, why: str) -> NextCommand:
-    quoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
-    return NextCommand(title, ["bash", "-c", line] if SHELL.search(quoted) else shlex.split(line), why)
+    """Give the commands that lead on from an error: what it names, else each that is a line of its fix."""
+    lines = [Command(error.follows)] if error.follows else whole_lines(error.fix)
+    told = [complete(line, situation).argv for line in lines if not line.open and line.startswith("xpusetup ")]
+    return [NextCommand("mend it", argv, error.message.partition("\n")[0]) for argv in told]
 
 
 def _way(way: Recommendation) -> Iterator[tuple[str, str, str]]:
@@ -170,18 +148,11 @@ def _builds(data: BuildList) -> Lines:
 def _verify(data: DeviceVerification) -> Lines:
     if data.verified:
         return (("use it", USE, "it is verified on a device"),)
-    line = data.fix if data.fix.startswith("xpusetup ") and "\n" not in data.fix else "xpusetup doctor --for run"
-    return (("see what ails the device", line, "it is not verified"),)
+    return (("see what ails the device", data.fix, "it is not verified"),)
 
 
 def _explain(data: ExplainResult) -> Lines:
-    cause = data.causes[0] if data.causes else None
-    lines = [line for line in cause.commands if not STANDS_FOR.search(line)] if cause else ()
-    return [(cause.fix.rstrip("."), line, cause.cause) for line in lines] if cause else ()
-
-
-def _devices(data: DeviceList) -> Lines:
-    return () if data.checked else (("load each of them", data.follows, "it is seen what breaks `import torch`"),)
+    return [(cause.fix.rstrip("."), line, cause.cause) for cause in data.causes[:1] for line in cause.commands]
 
 
 def _created(data: CreatedBundle) -> Lines:
@@ -194,10 +165,6 @@ def _verified(data: VerifiedBundle) -> Lines:
     return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
 
 
-def _new(data: NewProfile) -> Lines:
-    return (("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand"),)
-
-
 def _released(data: NewRelease) -> Lines:
     file = shlex.quote(data.file)
     lock = f"xpusetup profiles lock --profile {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
@@ -207,10 +174,6 @@ def _released(data: NewRelease) -> Lines:
         ("see what it would do", f"xpusetup plan --profile {file}", "it is whole"),
         ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
     )
-
-
-def _checked(data: CheckedProfile) -> Lines:
-    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
 
 
 def _remove(data: Removed) -> Lines:
@@ -244,12 +207,18 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "BuildList": _builds,
     "DeviceVerification": _verify,
     "ExplainResult": _explain,
-    "DeviceList": _devices,
+    "DeviceList": lambda data: (
+        [] if data.checked else [("load each of them", data.follows, "it is seen what breaks `import torch`")]
+    ),
     "CreatedBundle": _created,
     "VerifiedBundle": _verified,
-    "NewProfile": _new,
+    "NewProfile": lambda data: [
+        ("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand")
+    ],
     "NewRelease": _released,
-    "CheckedProfile": _checked,
+    "CheckedProfile": lambda data: [
+        ("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right")
+    ],
     "LockedProfile": lambda data: [("build it", data.follows, "its revisions are pinned")],
     "Emitted": lambda data: [("start it", data.start, f"{len(data.files)} files are written")],
     "Removed": _remove,

@@ -200,7 +200,7 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
         missing=list(seen.missing),
-        fix=f"xpusetup doctor {workspace.options} --for build",
+        fix=workspace.command("doctor", "--for", "build"),
         estimate=_estimate(workspace, seen),
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),

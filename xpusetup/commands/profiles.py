@@ -13,6 +13,7 @@ from typing import get_args
 
 from packaging.version import Version
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, reader_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
@@ -225,7 +226,9 @@ def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
 
 def _look_at(path: Path) -> TrustedFile:
     if not path.is_file():
-        raise UsageError(f"there is no file {path}", fix="name a file, as in: xpusetup profiles trust ./profile.toml")
+        raise UsageError(
+            f"there is no file {path}", fix="name a file, as in: ", command="xpusetup profiles trust ./profile.toml"
+        )
     foreign = foreign_file(path)
     if foreign:
         return TrustedFile(**vars(foreign[0]))
@@ -418,17 +421,17 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
 
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, *, named: str, out: str) -> LockedProfile:
     given = [word for name, ref in revs.items() for word in ("--rev", f"{name}={ref}")]
-    follows = f"xpusetup build {workspace.options}"
+    follows = workspace.command("build")
     if out:
         again = command_on_one_line(("xpusetup", "profiles", "lock", "--profile", named, *given, "--out", out))
         files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again}"))
-        follows = command_on_one_line(("xpusetup", "build", "--profile", out))
+        follows = Command(command_on_one_line(("xpusetup", "build", "--profile", out)))
     elif workspace.revs:
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
     else:
-        follows = f"{follows} {shlex.join(given)}"
+        follows = follows.like(f"{follows} {shlex.join(given)}")
     return LockedProfile(
         profile=workspace.base.name,
         root=str(workspace.root),

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import XpuError
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import load_profile, shipped
@@ -51,7 +52,7 @@ class Recommendation:
 
     route: str
     profile: str
-    commands: list[str]
+    commands: list[Command]
     why: str
     source: str = ""
     gpus: list[str] = field(default_factory=list)
@@ -144,7 +145,7 @@ def _without_hardware(way: Way, asked: str) -> Way:
     if profile is None or is_release(profile) or load_device(profile.accelerator, profile.device).pci_vendors:
         return way
     verb = "build" if profile.compiles else "install"
-    step = WayStep(title=profile.summary, commands=(f"xpusetup {verb} --profile {shlex.quote(asked)}",))
+    step = WayStep(title=profile.summary, commands=(Command(f"xpusetup {verb} --profile {shlex.quote(asked)}"),))
     why = f"{asked} is what this place builds, and it needs no accelerator on the bus"
     return replace(way, route="build", profile=profile.name, why=why, source="", steps=(step,))
 

@@ -151,24 +151,26 @@ def _find(where: Where) -> Root:
     """Give the root that is named; nothing is removed that nobody named."""
     roots = roots_folder(load_settings())
     there = ", ".join(root.path.name for root in find_roots(roots))
-    named = f"xpusetup remove --name NAME; in {roots} there is: {there}"
+    fix = f"in {roots} there is: {there}; name one: " if there else ""
+    line = "xpusetup remove --name NAME" if there else "xpusetup list --cache"
     if not (where.root or where.name or where.profile or where.rev):
         if not there:
-            raise NotReadyError(f"nothing is built in {roots}", fix="xpusetup list --cache")
-        raise UsageError("say which build", fix=named)
+            raise NotReadyError(f"nothing is built in {roots}", command=line)
+        raise UsageError("say which build", fix=fix, command=line)
     path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
     root = Root((path or open_workspace(where).root).resolve())
     if not root.path.is_dir():
-        raise NotReadyError(f"nothing is built in {root.path}", fix=named if there else "xpusetup list --cache")
+        raise NotReadyError(f"nothing is built in {root.path}", fix=fix, command=line)
     if read_lock(root) is None:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):
         line = f"xpusetup remove --root {shlex.quote(str(root.path))}"
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
-            raise NotReadyError(f"{root.path} is on a read-only file system", fix=f"where it can be written: {line}")
-        owner = _owner(root.path)
-        raise NotReadyError(f"{root.path} may not be written to by you: it belongs to {owner}", fix=f"as such: {line}")
+            message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
+        else:
+            message, fix = f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}", "as such: "
+        raise NotReadyError(message, fix=fix, command=line)
     return root
 
 

@@ -40,7 +40,7 @@ def report(where: Where, *, out: str, show: bool) -> Result[WrittenReport]:
     root = Root(workspace.root)
     found = hide_all(read_report(root))
     if found is None:
-        raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
+        raise NotReadyError(f"nothing ran in {root.path} yet", command=workspace.command("build"))
     path = Path(out) if out else files.note_place(root / "report.html", "--out FILE")
     if path.is_dir():
         raise UsageError(f"{path} is a folder", fix=f"name a file: -o {path / 'report.html'}")

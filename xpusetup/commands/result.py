@@ -7,8 +7,10 @@ import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
 from xpusetup.base.verbs import COMMANDS, options_about_builds
@@ -28,67 +30,38 @@ T_co = TypeVar("T_co", covariant=True)
 
 # Advice made whole: a command of this program that a fix names gets the options of the situation it is given in.
 #
-# Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor
-# root. The options that the user gave are put in where the advice leaves the program, after the verb, where
-# that takes them.
+# Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor root.
+# The options that the user gave are put in where the advice leaves the program, after the verb, where that takes them.
 
 
 OF_BUILD = ("--profile", "--root", "--name", "--build-dir", "--prefix", "--into", "--python", "--rev")
 """The options of a situation; a command gets those of them that it declares."""
-ADVICE = ("fix", "say", "commands", "follows", "go_on")
-"""The keys of results that hold advice, wherever they stand."""
-COMMAND = re.compile(rf"\bxpusetup ({'|'.join(sorted(COMMANDS, key=len, reverse=True))})(?=$|[\s.,;:)'\"`])")
-END = re.compile(r"\n|;|\)|\. |, |\bxpusetup ")
-"""Where a command ends that stands in running text, at the latest."""
-SAME = re.compile(r"the same command with (--[a-z-]+) (\S+)")
-PROFILE = re.compile(r"(?:--profile|-p)[ =](\S+)")
 
 
-def complete(text: str, context: Mapping[str, Sequence[str]]) -> str:
-    """Put the options of a context (option -> its values) into the commands of a text that do not name them."""
-    if not context:
-        return text
+def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> Command:
+    """Put the options of a context (option -> its values) into a command of this program, where it takes them.
 
-    def put(found: re.Match[str]) -> str:
-        takes = options_about_builds(found[1])
-        rest = text[found.end() :]
-        end = END.search(rest)
-        given = rest[: end.start()] if end else rest
-        profile = PROFILE.search(given)
-        if profile and [shlex.quote(value) for value in context.get("--profile", ())] != [profile[1]]:
-            return found[0]  # that of another profile has another place too
-        words = [
-            word
-            for option in OF_BUILD
-            if option in takes
-            if option not in given.split()
-            if not (profile and option == "--profile")
-            for value in context.get(option, ())
-            for word in (option, shlex.quote(value))
-        ]
-        return " ".join((found[0], *words))
-
-    return COMMAND.sub(put, text)
+    `words`: the command line of this run, from which a command is made that is the same with another option.
+    """
+    if command.again and words:
+        kept = re.sub(rf"\0{command.again[0]}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
+        return Command(shlex.join((*kept, *command.again)))
+    verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
+    takes = options_about_builds(verb) if verb and context else frozenset()
+    given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if takes else []
+    profile = [value for word, value in pairwise(given) if word in ("--profile", "-p")]
+    if not given or (profile and profile != [*context.get("--profile", ())]):
+        return command  # that of another profile has another place too
+    told = {*given, "--profile"} if profile else {*given}
+    left = [option for option in OF_BUILD if option in takes - told]
+    more = [word for option in left for value in context.get(option, ()) for word in (option, value)]
+    said = f"xpusetup {verb}"
+    return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))
 
 
-def again(text: str, words: Sequence[str]) -> str:
-    """Write out the command line of this run, changed as a text says it of `the same command`."""
-
-    def put(found: re.Match[str]) -> str:
-        option, value = found[1], found[2]
-        kept, skip = [], False
-        for word in words:
-            if not skip and word != option and not word.startswith(f"{option}="):
-                kept.append(word)
-            skip = word == option and not skip
-        return shlex.join(("xpusetup", *kept, option, value))
-
-    return SAME.sub(put, text)
-
-
-def complete_result(data: T, context: Mapping[str, Sequence[str]]) -> T:
-    """Complete what a result advises."""
-    return map_texts(data, lambda text, names: text if set(ADVICE).isdisjoint(names) else complete(text, context))
+def complete_result(data: T, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> T:
+    """Complete the commands that a result or an error advises."""
+    return map_texts(data, lambda text, _: complete(text, context, words) if isinstance(text, Command) else text)
 
 
 # What every command returns, and the one envelope in which it leaves as JSON.

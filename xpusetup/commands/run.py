@@ -55,7 +55,7 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
     if not command or not command[0]:
-        raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
+        raise UsageError("run needs a command", command="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
     built = find_built(workspace)
     if (built.root / GUARDED).exists():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Finding, Goal
 from xpusetup.commands.doctor import read_facts
@@ -109,7 +110,7 @@ class SetupNote:
     title: str
     say: str
     source: str
-    commands: list[str]
+    commands: list[Command]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ class SetupGap:
     seen: str
     why: str
     say: str
-    commands: list[str]
+    commands: list[Command]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +167,7 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        follows=f"xpusetup {verb} --profile {shlex.quote(prepared.named)}",
+        follows=Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )

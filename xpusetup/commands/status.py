@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, RootWheel, Target
@@ -96,8 +97,8 @@ def find_built(workspace: Workspace) -> BuiltRoot:
         if (root / "stamps/venv").exists():
             raise NotReadyError(
                 f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
-                fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
-                f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
+                fix="a moved one works where it is now: source ITS-PLACE/bin/activate\nanother one is made by: ",
+                command=f"xpusetup build {options_of(workspace, built.layout)}",
             )
     raise _nothing(workspace, root)
 
@@ -108,17 +109,18 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
     standing = read_standing(built.root)
     if standing.held and standing.coming:
         log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
-        watch = f"xpusetup status {options_of(workspace, built.layout)}{log}"
+        watch = Command(f"xpusetup status {options_of(workspace, built.layout)}{log}")
         message = f"a build is at work in {built.root.path}; to come: {render_first(standing.coming)}"
-        raise NotReadyError(message, fix=f"watch it: {watch}\nand when it has ended: the same command", follows=watch)
+        fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
+        raise NotReadyError(message, fix=fix, follows=watch)
     return built
 
 
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
-        return NotReadyError(message, fix=f"xpusetup status {workspace.options} --log venv -f")
-    return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
+        return NotReadyError(message, command=workspace.command("status", "--log", "venv", "-f"))
+    return NotReadyError(f"nothing is built in {root.path}", command=workspace.command("build"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,7 +224,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix="\n".join([*_repeat(root, altered), again]),
+        fix=Advice.lines([*_repeat(root, altered), again]),
         verified=stands,
         void=standing.installed and manifest.get("verified") is not None and stands is None,
         verify=f"xpusetup verify {options}",
@@ -239,9 +241,10 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
     )
 
 
-def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> str:
+def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> Command:
     """Give the command by which a root gets what is still to come."""
-    return f"xpusetup {standing.command} {options_of(workspace, layout)} {shlex.join(standing.words)}".rstrip()
+    line = f"xpusetup {standing.command} {options_of(workspace, layout)} {shlex.join(standing.words)}"
+    return Command(line.rstrip())
 
 
 def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[InstalledWheel]:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_table
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
@@ -138,7 +139,7 @@ def list_suites() -> Result[SuiteList]:
     known = _read_suites()
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
     published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
-    command = f"xpusetup verify --suite {suites[0].name} --install"
+    command = Command(f"xpusetup verify --suite {suites[0].name} --install")
     return Result("verify --suite", SuiteList(list_=suites, published=published, follows=command))
 
 
@@ -185,7 +186,7 @@ def _check_device(subject: Subject, name: str, say: Say) -> None:
         raise NoDeviceError(f"there is no {device.title if device else name} here to run tests on", fix=fix)
     if code:
         bad = [one.seen for one in (found.checks if found else ()) if one.level in {"fail", "crash"}] or [words]
-        raise WorkFailedError(f"the device cannot be used: {bad[0]}", fix=f"xpusetup verify --device {name}")
+        raise WorkFailedError(f"the device cannot be used: {bad[0]}", command=f"xpusetup verify --device {name}")
 
 
 def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> Mapping[str, str]:
@@ -196,14 +197,15 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
     if asked.install:
         said, last = effects.install_needs(subject.python, required, subject.env, say)
         if said.code == REPLACED:
-            raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup status")
+            raise WorkFailedError("what the suite needs has replaced torch", command="xpusetup status")
         if said.code:
             fix = f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}"
             raise NotReadyError(f"what the suite needs cannot be installed: {last or said.err.strip()}", fix=fix)
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
-        fix = f"install it; no torch is replaced: xpusetup verify --suite {suite.name} --install"
-        raise NotReadyError(f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}", fix=fix)
+        told = f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}"
+        line = f"xpusetup verify --suite {suite.name} --install"
+        raise NotReadyError(told, fix="install it; no torch is replaced: ", command=line)
     return versions
 
 

@@ -99,8 +99,8 @@ def _wanted(profile: Profile) -> ToolkitWanted:
         raise UsageError(f"{profile.name} has no tool chain that is made from Intel's wheels", fix=fix)
     if free := [pin for pin in wanted.pins if key_of(pin) not in profile.hashes]:
         begun = f"xpusetup profiles lock --profile {profile.name} --out FILE"
-        fix = f"write the sha256 of each file into [hashes] of a profile of your own, which this begins: {begun}"
-        raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix)
+        fix = "write the sha256 of each file into [hashes] of a profile of your own, which this begins: "
+        raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix, command=begun)
     return wanted
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_first
@@ -63,7 +64,7 @@ class VerifyOptions:
 SYSTEM = ("/", "/usr", "/usr/local")
 """Where a system has its own Python, into which nothing is installed."""
 LEVELS = ("quick", "smoke", "full")
-LACKS = "xpusetup doctor --for run"
+LACKS = Command("xpusetup doctor --for run")
 """What says why a device that should be here is not."""
 
 
@@ -113,11 +114,12 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     proof = read_proof(subject.root) if subject.root else {}
     found, code, words = runner.run_verifier(subject.python, options, subject.env, say, asked.junit)
     if code == BAD_USAGE:
-        raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
+        raise UsageError(words.partition("error: ")[2] or words, fix="all checks: ", command="xpusetup verify --list")
     if code == NO_DEVICE:
         raise _no_device(subject, device)
     if found is None:
-        raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
+        message = f"the verification ended without a result: {words}"
+        raise WorkFailedError(message, fix="try: ", command="xpusetup verify --list")
     why = ""
     if subject.root is not None and asked.whole and chosen.device == subject.device:
         why = record_verification(subject.root, found, proof, say)
@@ -136,18 +138,18 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
 
 
 def _no_device(subject: Subject, device: Device | None) -> NoDeviceError:
-    fix = f"verify it on a machine that has one; what is missing here: {LACKS}"
+    fix, line = "verify it on a machine that has one; what is missing here: ", str(LACKS)
     seen = _seen_here(device) if device else ""
     if subject.left:
-        fix = f"the build is not done ({render_first(subject.left)}): {subject.go_on}"
+        fix, line = f"the build is not done ({render_first(subject.left)}): ", subject.go_on
     elif device and seen:
         hides = [f"{name}={subject.env[name]}" for name in device.filters if name in subject.env]
         by = f"; {', '.join(hides)} may hide it" if hides else ""
         unset = f"unset {' '.join(each.partition('=')[0] for each in hides)}; or see" if hides else "see"
         message = f"PyTorch in {subject.whose} finds no {device.title}, and one is here: {seen}{by}"
-        return NoDeviceError(message, fix=f"{unset} what is wrong: {LACKS}")
+        return NoDeviceError(message, fix=f"{unset} what is wrong: ", command=LACKS)
     return NoDeviceError(
-        f"there is no {device.title if device else 'device'} here to verify {subject.whose} on", fix=fix
+        f"there is no {device.title if device else 'device'} here to verify {subject.whose} on", fix=fix, command=line
     )
 
 
@@ -262,7 +264,7 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
         named = shlex.quote(str(prefix if path.is_file() else place))
         own = str(prefix) in SYSTEM
         raise NotReadyError(
-            f"there is no torch in {path}", fix="xpusetup install" if own else f"xpusetup install --into {named}"
+            f"there is no torch in {path}", command="xpusetup install" if own else f"xpusetup install --into {named}"
         )
     return Subject(python, variables(), asked.device or device, place)
 
@@ -372,8 +374,7 @@ def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:
     said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
-        fix = f"xpusetup verify {workspace.options}"
-        raise WorkFailedError(f"the {workspace.device.title} cannot be used", fix=fix)
+        raise WorkFailedError(f"the {workspace.device.title} cannot be used", command=workspace.command("verify"))
     if said.code == NO_DEVICE:
         fix = "--release R tells what is known of a release, --log FILE what a log from a machine with one says"
         raise NoDeviceError(f"there is no {workspace.device.title} here to run operators on", fix=fix)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
@@ -232,7 +233,7 @@ def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
     lines = output.err.strip().splitlines()
     last = lines[-1] if lines else output.why
     if output.code == UsageError.code:
-        raise UsageError(last, fix="xpusetup wheel check --help")
+        raise UsageError(last, command="xpusetup wheel check --help")
     if text is None and len(lines) > 1 and lines[-2].startswith(SAYS):
         raise WorkFailedError(lines[-2].removeprefix(SAYS), fix=last.strip())
     if text is None:
@@ -258,7 +259,7 @@ def closure(where: Where) -> Result[LibraryClosure]:
     if isinstance(found, str):
         raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
     needed = system_packages(found.libraries)
-    told = LibraryClosure(**fields_of(found), system_packages=needed, fix="xpusetup doctor --for run")
+    told = LibraryClosure(**fields_of(found), system_packages=needed, fix=Command("xpusetup doctor --for run"))
     return Result("env --closure", told)
 
 

@@ -171,7 +171,7 @@ def _inspect(paths: Sequence[Path], place: TorchPlace) -> Inspection:
     output = run_process((sys.executable, "-B", str(files.package_file(HELPER)), *words), seconds=TIMEOUT_S)
     last = next(reversed(output.err.strip().splitlines()), "") or output.why
     if output.code == UsageError.code:
-        raise UsageError(last or "the torch cannot be read", fix="xpusetup wheel fits --help")
+        raise UsageError(last or "the torch cannot be read", command="xpusetup wheel fits --help")
     try:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:

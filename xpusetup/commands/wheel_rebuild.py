@@ -150,19 +150,17 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
 
 def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list[RootWheel]:
     """Give the wheels that were built in a root and are as they were."""
-    parts = workspace.profile.components
+    parts, again = workspace.profile.components, workspace.command("build")
     stamps, ours = read_stamps(root), {part.distribution for part in parts if part.kind == "source"}
     wheels = [each for each in list_wheels(root, workspace.profile) if each.name in ours] if lock else []
     made = {each.path: step for step, stamp in stamps.items() if step.endswith(".build") for each in stamp.made}
     wheels = [each for each in wheels if each.path in made]
     if not wheels:
-        fix = f"xpusetup build {workspace.options}"
-        raise NotReadyError(f"no wheel that was built is in {root.path}", fix=fix)
+        raise NotReadyError(f"no wheel that was built is in {root.path}", command=again)
     damaged = find_damage(root, check=True)
     for step in (made[each.path] for each in wheels):
         if step in damaged:
-            fix = f"xpusetup build {workspace.options}"
-            raise NotReadyError(f"{damaged[step]}: there is nothing to compare with", fix=fix)
+            raise NotReadyError(f"{damaged[step]}: there is nothing to compare with", command=again)
     return wheels
 
 
@@ -173,9 +171,10 @@ def _refuse_edited(workspace: Workspace, root: Root, wheels: list[RootWheel]) ->
         if part.kind == "source" and part.distribution in names and part.name in edited:
             stamp = shlex.quote(str(root / f"stamps/{part.name}.build"))
             fix = f"commit what you changed, and build that: --rev {part.name}=COMMIT\n"
-            fix += f"or undo it, and build it anew: rm {stamp}; xpusetup build {workspace.options}"
+            fix += f"or undo it, and build it anew: rm {stamp}; "
+            line = workspace.command("build")
             what = f"{part.name} was built with changes of your own in {root.path}/src/{part.name}"
-            raise UsageError(f"{what}, which are there alone", fix=fix)
+            raise UsageError(f"{what}, which are there alone", fix=fix, command=line)
 
 
 def _require_unchanged(workspace: Workspace, wheels: list[RootWheel]) -> None:
@@ -183,8 +182,8 @@ def _require_unchanged(workspace: Workspace, wheels: list[RootWheel]) -> None:
     for each in wheels:
         if not (there := Path(each.path)).is_file() or files.hash_file(there) != each.sha256:
             what = f"{each.path} was removed or changed while it was built again"
-            fix = f"xpusetup build {workspace.options}; then the same command, which keeps the second build"
-            raise NotReadyError(f"{what}: there is nothing to compare with", fix=fix)
+            fix, line = "the same command, which keeps the second build, after: ", workspace.command("build")
+            raise NotReadyError(f"{what}: there is nothing to compare with", fix=fix, command=line)
 
 
 def _request_of(lock: Mapping[str, object]) -> Request:
@@ -243,7 +242,7 @@ def _prepare(
     seen = lock.get("target")
     target = parse_target(seen if isinstance(seen, dict) else {})
     if target is None:
-        raise NotReadyError("the root is of another version of this program", fix=f"xpusetup build {workspace.options}")
+        raise NotReadyError("the root is of another version of this program", command=workspace.command("build"))
     purpose = purpose_of_build(profile)
     whole = purpose.make(profile, request, target, Layout())
     names = {each.name for each in wheels}
@@ -290,7 +289,7 @@ def _describe(
     words = [word for option, value in asked.items() if value for word in (option, value)]
     words += ["--keep"] if options.keep else []
     there = replace(workspace, root=prepared.root.path, layout=Layout())
-    go_on = f"xpusetup wheel rebuild {workspace.options} {shlex.join(words)}".rstrip()
+    go_on = workspace.command("wheel rebuild", *words)
     return describe_failed(there, prepared, outcome, go_on)
 
 

@@ -55,8 +55,8 @@ def parse_release(text: str) -> tuple[str, str]:
     """Give a release as X.Y, and its point release as X.Y.Z; empty where that was not said. Raises UsageError."""
     found = ASKED.fullmatch(text)
     if found is None:
-        fix = "as in: xpusetup profiles new --release 2.15"
-        raise UsageError(f"--release {text!r} is no release of PyTorch", fix=fix)
+        message, line = f"--release {text!r} is no release of PyTorch", "xpusetup profiles new --release 2.15"
+        raise UsageError(message, fix="as in: ", command=line)
     return found[1], f"{found[1]}.{found[2]}" if found[2] else ""
 
 
@@ -71,7 +71,7 @@ def release_before(release: str, profiles: Sequence[Profile]) -> Profile:
     found = {Version(each.name.removeprefix("torch-")): each for each in profiles if each.name.startswith("torch-")}
     older = [version for version in found if version < Version(release)]
     if not older:
-        raise UsageError(f"no profile of a release before {release} ships", fix="xpusetup profiles list")
+        raise UsageError(f"no profile of a release before {release} ships", command="xpusetup profiles list")
     return found[max(older)]
 
 

@@ -134,13 +134,13 @@ def _shipped_file(name: str) -> Path:
 def _read_profile(name: str, path: Path) -> str:
     text = files.read_input(path)
     if text is None and is_path(name):
-        raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
+        raise UsageError(f"there is no profile file {name} that can be read", command="xpusetup profiles list")
     if text is None and len(name) < LONGEST_NAME and Path(name).is_file():
         raise UsageError(f"there is no profile {name!r}; a file is named by its path", fix=f"--profile ./{name}")
     if text is None:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
+        raise UsageError(f"there is no profile {name!r}{hint}", command="xpusetup profiles list")
     return text
 
 

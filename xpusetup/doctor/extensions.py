@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
+from xpusetup.base.command import Command
 from xpusetup.config.devices import Device, wanted_torch
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import CheckAnswer, CheckText, Question, distribution, messages, numbers, variable
@@ -250,7 +251,7 @@ def _torch(look: Extensions) -> Iterator[Remark]:
         return
     alone = look.loads.torch
     if not alone.imported:
-        fix = (f"xpusetup doctor --into {shlex.quote(look.prefix)} --for run",)
+        fix = (Command(f"xpusetup doctor --into {shlex.quote(look.prefix)} --for run"),)
         yield Remark(id="autoload.torch", level="fail", seen=f"torch itself cannot be imported: {alone.error}", fix=fix)
     else:
         yield Remark(id="autoload.torch", level="ok", seen=f"torch {alone.version} imports, without extensions")

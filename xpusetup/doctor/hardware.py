@@ -57,7 +57,7 @@ GENERIC = (
 NOT_BUILT = "i915 is not the one of DKMS"
 INSTALL_DKMS = (
     "Intel's i915 of DKMS is not installed, as far as was told: set up Intel's repository for this release"
-    " (xpusetup setup), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
+    " (<xpusetup setup>), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
 )
 BUILD_AGAIN = (
     "Install the headers of the running kernel and build the module again: sudo dkms autoinstall -k $(uname -r); "

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Annotated
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.model import Fix, Goal, Level
 from xpusetup.base.values import Confidence, Limits, Strict
 from xpusetup.config.load import parse_data
@@ -47,8 +48,9 @@ class CheckText(Strict):
 
     def fix(self, words: dict[str, str]) -> Fix:
         """Give the fix with the words of this machine and profile filled in."""
-        filled = {family: tuple(_fill(line, words) for line in lines) for family, lines in self.commands.items()}
-        return Fix(say=_fill(self.say, words), commands=tuple(sorted(filled.items())))
+        rows = sorted(self.commands.items())
+        filled = tuple((family, tuple(Command(_fill(line, words)) for line in lines)) for family, lines in rows)
+        return Fix(say=Advice.read(_fill(self.say, words)), commands=filled)
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

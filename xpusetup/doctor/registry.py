@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.model import Finding, Fix, Goal
 from xpusetup.doctor import (
     access,
@@ -216,9 +217,9 @@ def _reason(text: CheckText, answer: CheckAnswer) -> str:
 def _fix(text: CheckText, answer: CheckAnswer) -> Fix:
     """Give what mends it, in the words of the line that told of it where it has some."""
     fix = text.fix(answer.words)
-    own = answer.words.get("mend", "") if answer.words.get("means") else ""
+    own = Advice.read(answer.words.get("mend", "")) if answer.words.get("means") else ""
     if "commands" in answer.words:
-        lines = tuple(answer.words["commands"].splitlines())
+        lines = tuple(map(Command, answer.words["commands"].splitlines()))
         return Fix(say=own, commands=(("any", lines),) if lines else ())
     return replace(fix, say=own) if own and "<mend>" not in text.say else fix
 

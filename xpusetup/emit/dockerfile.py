@@ -34,8 +34,9 @@ def render_apptainer(image: DecidedImage) -> dict[str, str]:
     Raises UsageError for an image to compile in: a definition keeps its last stage alone.
     """
     if image.order.target == "devel":
-        fix = "leave --target out; what builds in any container: xpusetup emit shell --out DIR"
-        raise UsageError("an Apptainer image holds what runs, and nothing to compile with", fix=fix)
+        message = "an Apptainer image holds what runs, and nothing to compile with"
+        fix = "leave --target out; what builds in any container: "
+        raise UsageError(message, fix=fix, command="xpusetup emit shell --out DIR")
     parts = {"build": True, "driver": image.sides.driver, "toolkit": image.sides.toolkit}
     text = render_template(
         "image/xpusetup.def",

@@ -112,7 +112,7 @@ DIED = re.compile(
     r"|^Set TORCH(?:_LOGS|DYNAMO_VERBOSE)=|\bsuppress_errors = True$"
     r"|^SIG[A-Z]{3,4}: \w|^goroutine \d+ |^signal arrived during |^Exception 0x[0-9a-f]+ 0x|^rip +0x"
 )
-"""What says that something ended; where much comes after it, something else went on."""
+"""Signs that a program died. Where many lines follow, another program went on."""
 PASSES = re.compile(
     r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing|assertions?|tasks?|jobs?)\b"
     r"|\b[Pp]ass(?:ed)?[:=]? ?[1-9]|\b(?:[Tt]ests?|[Rr]un|[Tt]otal)(?: [Rr]un)?[:=] ?[1-9]"
@@ -129,13 +129,13 @@ AGAIN, OF_THE_LAST = 4, 6
 OFTEN = 3
 ENDS = re.compile(r"\| 5\d\d \| .{0,60}\b(?:POST|GET)\b|\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
 QUIET_AFTER, QUIET_LAST = 8, 10
-"""What so many lines come after did not end it, where none of so many last ones tells of a failure."""
+"""Lines that follow what ended nothing, and final lines of which none may tell of a failure."""
 KILLED = re.compile(
     r"\boom[-_]kill event|^srun: error: \S+: tasks? [\d,-]+: (?:Out Of Memory|OOM Killed)"
     r"|\bState\b[^\n]{0,3} OUT_OF_MEMORY\b"
     r"|^slurmstepd: error: [^\n]*\bexceeded [^\n]*memory limit"
 )
-"""What a scheduler says of a job that it killed: what the job's script did afterwards shows nothing."""
+"""What a scheduler says of a job that it killed. What the job's script says afterwards is no success."""
 RULE = re.compile(r"^-{30,}$")
 """What stands above and below a message of several paragraphs, as Open MPI writes it."""
 USAGE = re.compile(
@@ -151,7 +151,7 @@ FINAL = re.compile(
     r"|^[×x] (?:No solution found|Failed to |Encountered error)|^-- Configuring incomplete"
     r"|^dpkg(?:-deb)?: error|^Errors were encountered while processing|^E: Sub-process \S+ returned an error"
 )
-"""With what installers end that did not do what they were asked; what a script says after it shows nothing of that."""
+"""How an installer ends that failed. What a script says after it is no success."""
 INSTALLED = re.compile(
     r"^Successfully installed |^Requirement already satisfied|^Installed \d+ packages? in "
     r"|^Executing transaction: .*done"
@@ -160,13 +160,13 @@ INSTALLED = re.compile(
 REFUSED = re.compile(
     r"^No provider of |\bversion solving failed|\bis not recognized as (?:the name of a cmdlet|an internal or external)"
 )
-"""What no result may be followed by, though a script may go on after it."""
+"""A failure after which no result counts, though the script goes on."""
 BOXED = 40
 """Maximum number of lines between an installer's heading and the output that it quotes."""
 LAST = 8
 """Number of final lines in which a verdict is looked for."""
 GOES_ON = 3
-"""What so many lines came after, before results, ended nothing."""
+"""Number of lines before results after which an error ended nothing."""
 ANEW = 8
 """Minimum number of lines after a crash when the program was started again or another one ran."""
 

@@ -12,9 +12,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.explain.ending import Ending, find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import Lines, decide, fill_names
-from xpusetup.explain.finder import Advice, Signature, System, make_regex
+from xpusetup.explain.finder import Signature, System, SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 BUILD = "xpusetup build"
-PLACE = re.compile(r"<(build|[a-z_]+)>")
+PLACE = re.compile(r"<(\w+)>")
 HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
 BESIDE = 4
@@ -34,10 +35,6 @@ BESIDE = 4
 ROUNDS = 3
 """Maximum number of passes over a log. Each pass may find the next place of a failure."""
 DIGITS = re.compile(r"\W*\d\w*")
-BRACKETS = re.compile(r"\([^)]*\)")
-"""What in a cause may hold an `or` that offers no other cause."""
-OFFERS = re.compile(r"\bor\b")
-"""A word that offers another cause."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ class Cause:
     cause: str
     fix: str
     likely: bool
-    commands: list[str]
+    commands: list[Command]
     source: str
     confidence: str
     caused_by: str | None
@@ -169,11 +166,10 @@ class Explanation:
 def describe_cause(match: Match, caused_by: str | None, build: str, systems: Sequence[System] = ()) -> Cause:
     """Give one cause with what to do on that kind of system."""
     known, decided = match.signature, match.decided
-    narrowed = decided.refinement if decided else Advice()
-    advice = next((known.on[system] for system in systems if system in known.on), Advice())
+    narrowed = decided.refinement if decided else SystemAdvice()
+    advice = next((known.on[system] for system in systems if system in known.on), SystemAdvice())
     names = {**match.said, **(decided.names if decided else {})}
     said = decided.refinement.cause if decided else ""
-    offers = OFFERS.search(BRACKETS.sub("", said or known.cause)) is not None
     commands = narrowed.commands if narrowed.fix or narrowed.commands else advice.commands or known.commands
     return Cause(
         id=known.id,
@@ -183,7 +179,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         text=match.text,
         cause=fill_names(said or known.cause, names if said else {}),
         fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
-        likely=match.confidence != "high" or match.general or offers,
+        likely=match.likely,
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
         confidence=match.confidence,
@@ -192,9 +188,12 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
     )
 
 
-def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
-    """Put names into commands; where there is none, NAME stands to be filled in."""
-    return [PLACE.sub(lambda found: names.get(found[1], found[1].upper()), command) for command in commands]
+def fill_commands(lines: Iterable[str], names: Mapping[str, str]) -> list[Command]:
+    """Put names into lines of a table; where there is none, NAME stands for what a person has to put there."""
+    filled = [
+        (PLACE.sub(lambda gap: names.get(gap[1], gap[1].upper()), line), {*PLACE.findall(line)}) for line in lines
+    ]
+    return [Command(line, open=not gaps <= {*names}) for line, gaps in filled]
 
 
 def _quoted(said: Mapping[str, str]) -> dict[str, str]:

@@ -38,7 +38,7 @@ System = Literal["windows", "debian", "fedora", "suse", "arch", "wsl", "docker"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advice(Strict):
+class SystemAdvice(Strict):
     """What to do on one kind of system; what is empty is as everywhere."""
 
     fix: str = ""
@@ -56,6 +56,7 @@ class Refinement(Strict):
     on: list[System] = field(default_factory=list)
     shown: bool = False
     general: bool = False
+    likely: bool = False
     cause: str = ""
     fix: str = ""
     commands: list[str] = field(default_factory=list)
@@ -78,6 +79,7 @@ class Signature(Strict):
     phase: Phase
     level: Weight = "error"
     general: bool = False
+    likely: bool = False
     abort: bool = False
     memory: bool = False
     state: bool = False
@@ -91,7 +93,7 @@ class Signature(Strict):
     beside: str = ""
     unless: str = ""
     follows: list[str] = field(default_factory=list)
-    on: dict[System, Advice] = field(default_factory=dict)
+    on: dict[System, SystemAdvice] = field(default_factory=dict)
     when: list[Refinement] = field(default_factory=list)
     parts: list[Kind] = field(default_factory=list)
     source: str
@@ -207,40 +209,13 @@ def cut_speech(low: bytes, start: int, end: int) -> Speech:
 
 
 GENERAL = (
-    *(
-        "rror:",
-        "rror :",
-        "rror\n",
-        "rror*",
-        "rror]",
-        "cmake error",
-        "fatal: ",
-        "failed: ",
-        "*** ",
-        "rror[e",
-        "panicked at",
-        "killed",
-        "not found",
-    ),
+    *("rror:", "rror :", "rror\n", "rror*", "rror]", "cmake error", "fatal: ", "failed: ", "*** ", "rror[e"),
+    *("panicked at", "killed", "not found"),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
     *("fehler", "erreur", "xception: ", "xception\n", "rror!", "##[error]", "rror response", "terminate called"),
-    *(
-        "illegal instruction",
-        "received signal",
-        "rror c",
-        "rror lnk",
-        "rror msb",
-        "dpkg: ",
-        "unmet dep",
-        "nothing provides",
-    ),
-    *(
-        "no installation",
-        "unknown symbol",
-        "disagrees about",
-        "could not insert",
-        "timed out: ",
-    ),
+    *("illegal instruction", "received signal", "rror c", "rror lnk", "rror msb", "dpkg: ", "unmet dep"),
+    "nothing provides",
+    *("no installation", "unknown symbol", "disagrees about", "could not insert", "timed out: "),
     *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error", ",error,", "unbound variable"),
     *("parameter not set", "parameter null or not set", "[mpiexec@", "[proxy:"),
     *("\ne: ", "exit_status", "process exited, code=", "returned non-zero"),
@@ -248,59 +223,17 @@ GENERAL = (
 )
 """Words of any error at all."""
 SOFT = (
-    *(
-        "failed",
-        "failure",
-        "fail to",
-        "fails to",
-        "unable to",
-        "cannot ",
-        "could not ",
-        "couldn't",
-        "not found",
-    ),
-    *(
-        "no such",
-        "denied",
-        "timed out",
-        "invalid",
-        "unsupported",
-        "not supported",
-        "abort",
-        "refus",
-        "mismatch",
-    ),
-    *(
-        "exceeded",
-        "exceeds",
-        "canceled",
-        "cancelled",
-        "killed",
-        "fatal",
-        "xception",
-        "not usable",
-    ),
+    *("failed", "failure", "fail to", "fails to", "unable to", "cannot ", "could not ", "couldn't", "not found"),
+    *("no such", "denied", "timed out", "invalid", "unsupported", "not supported", "abort", "refus", "mismatch"),
+    *("exceeded", "exceeds", "canceled", "cancelled", "killed", "fatal", "xception", "not usable"),
     *("shutdown signal", "not authorized", "unknown runtime", "undefined ", "not |can't", "out of memory"),
     *("rror", "not available", "can't ", "times out", "unreachable", "corrupt", "unresolved", "unhealthy"),
 )
 """Words that may tell of one where nothing plainer is said."""
 
 GENERAL_LOCAL = (
-    *(
-        "fehler",
-        "erreur",
-        "errore",
-        "erro:",
-        "hata:",
-        "fout:",
-        "fel:",
-        "错误",
-        "錯誤",
-        "エラー",
-        "ошибка",
-        "помилка",
-        "błąd",
-    ),
+    *("fehler", "erreur", "errore", "erro:", "hata:", "fout:", "fel:", "错误", "錯誤", "エラー", "ошибка", "помилка"),
+    "błąd",
     "chyba",
 )
 ANY = -1

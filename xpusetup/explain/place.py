@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from xpusetup.base.command import Command
     from xpusetup.explain.finder import System
 
 
@@ -56,8 +57,7 @@ PROMPTS: tuple[tuple[System, re.Pattern[str]], ...] = (
         "fedora",
         re.compile(
             r"^(?:[^\n]{0,80}[#$] |\+ )?(?:sudo )?(?:dnf|yum) |\.(?:el|fc)\d+[._]|Rocky Linux|Red Hat|AlmaLinux|CentOS"
-            r"|Fedora Linux"
-            r"|/etc/redhat-release|\(ol\d\)",
+            r"|Fedora Linux|/etc/redhat-release|\(ol\d\)",
             re.MULTILINE,
         ),
     ),
@@ -119,9 +119,8 @@ PACKAGES: dict[System, re.Pattern[str]] = {
 }
 UNIX_ONLY = re.compile(
     r"^(?:sudo|apt|apt-get|apt-cache|dnf|ls|ldconfig|ldd|dmesg|lspci|lsmod|modprobe|journalctl|cat|env \||strings"
-    r"|ulimit|chmod"
-    r"|df|free|file|readelf|nm|which|mount|systemctl|find|grep|sed|uname|clinfo \||rm|ln|echo \$|mkdir -p|unset"
-    r"|nproc)\b"
+    r"|ulimit|chmod|df|free|file|readelf|nm|which|mount|systemctl|find|grep|sed|uname|clinfo \||rm|ln|echo \$"
+    r"|mkdir -p|unset|nproc)\b"
 )
 WITHIN = re.compile(r"\$\(|2>/dev/null|/dev/dri|/usr/|/opt/intel/(?!oneapi/setvars)")
 SETVARS = '"C:\\Program Files (x86)\\Intel\\oneAPI\\setvars.bat"'
@@ -129,11 +128,11 @@ GREP = re.compile(r" \| grep (?:-\w+ )*'?(?P<words>[\w|.+-]+)'?")
 EXPORT = re.compile(r"^export (?P<name>\w+)=(?P<value>[^\s$]*)$")
 
 
-def fit_commands(commands: Iterable[str], systems: Sequence[System]) -> list[str]:
+def fit_commands(commands: Iterable[Command], systems: Sequence[System]) -> list[Command]:
     """Leave out commands that the system does not have, and write those that Windows says otherwise in its way."""
     told = next((system for system in systems if system in {"windows", *DISTRIBUTIONS}), None)
     if told == "windows":
-        return [fit for command in commands if (fit := _for_windows(command))]
+        return [command.like(fit) for command in commands if (fit := _for_windows(command))]
     others = [sign for system, sign in PACKAGES.items() if told and system != told]
     return [command for command in commands if not any(sign.search(command) for sign in others)]
 

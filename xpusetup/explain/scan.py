@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import LogBlock, make_blocks, strip_codes
 from xpusetup.explain.evidence import Decided, Lines, LogEnds
-from xpusetup.explain.finder import ANY, PERHAPS, Certainty, Finder, Signature, make_finder, make_regex
+from xpusetup.explain.finder import ANY, PERHAPS, Certainty, Finder, Refinement, Signature, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
@@ -90,8 +90,18 @@ class Match:
     @property
     def general(self) -> bool:
         """Whether it says that something failed and not why, also after all that the log tells elsewhere."""
+        return self._named.general
+
+    @property
+    def likely(self) -> bool:
+        """Whether its cause is not sure, or one of several."""
+        return self.confidence != "high" or self._named.general or self._named.likely
+
+    @property
+    def _named(self) -> Refinement | Signature:
+        """What names its cause: the refinement taken, where that has one of its own."""
         narrowed = self.decided.refinement if self.decided else None
-        return narrowed.general if narrowed and narrowed.cause else self.signature.general
+        return narrowed if narrowed and narrowed.cause else self.signature
 
     @property
     def certainty(self) -> Certainty:

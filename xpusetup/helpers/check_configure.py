@@ -59,7 +59,7 @@ def hold_on(name: str, decision: str, ninja: str) -> None:
         fail(
             f"CMake decided against {name.removeprefix('USE_')} ({name} is {decision or 'not set'})"
             f"{': no SYCL compiler that it can use' if xpu else ', and it was asked for'}",
-            "look for SYCL in the log above; what is missing: xpusetup doctor --for build"
+            "look for SYCL in the log above; what is missing:\n    xpusetup doctor --for build"
             if xpu
             else f"look for what it needs in the log above; to build without it: --set COMPONENT.{name}=0",
         )

@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--version", required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    fix = "plan again, which says how to get it: xpusetup build"
+    fix = "plan again, which says how to get it:\n    xpusetup build"
     try:
         found = distribution(options.distribution)
     except PackageNotFoundError:

@@ -12,6 +12,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Command
 from xpusetup.machine.pairs import NEWEST, own_release
 
 if TYPE_CHECKING:
@@ -32,17 +33,7 @@ FAMILY = frozenset((*COMPANIONS, *TRITONS))
 """What is made for one torch, or writes into a folder that another one of these has."""
 TRITON_XPU = (2, 10)
 """The release from which on Triton for XPU is called triton-xpu."""
-CODECS = {
-    5: "0.1.*",
-    6: "0.2.*",
-    7: "0.5.*",
-    8: "0.7.*",
-    9: "0.9.*",
-    10: "0.10.*",
-    11: "0.15.0",
-    12: "0.15.0",
-    13: "0.15.0",
-}
+CODECS = dict(enumerate(("0.1.*", "0.2.*", "0.5.*", "0.7.*", "0.9.*", "0.10.*", "0.15.0", "0.15.0", "0.15.0"), start=5))
 """The torchcodec of each torch 2.x; 0.15 serves 2.11 and later ones (stable interface)."""
 NEWEST_CODEC = "0.17.0"
 MAJOR = 2
@@ -181,45 +172,36 @@ def install_beside(
     installer: str = PIP,
     options: Sequence[str] = (),
     build: str = "LOCAL",
-) -> list[str]:
+) -> list[Command]:
     """Give the commands that install companions and Tritons beside a torch, which stays; nothing for what it has not.
 
     Where the torch is not known, what has to be filled in stands in capitals: no installer takes such a command.
     `options` go before all others; `build` is the local version that is meant then.
     """
     if torch is None:
-        return ["python -c 'import torch; print(torch.__version__)'", *_unfilled(names, installer, options, build)]
+        ask = Command("python -c 'import torch; print(torch.__version__)'")
+        return [ask, *_unfilled(names, installer, options, build)]
     wanted = dict.fromkeys(triton_of(torch) if name in TRITONS else name for name in names)
-    calls: dict[_Call, list[str]] = {}
+    calls: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for name in filter(None, wanted):
-        call, word = _call(name, torch)
-        calls.setdefault(call, []).append(word)
-    return [call.line(installer, options, words) for call, words in calls.items()]
+        before, word, after = _call(name, torch)
+        own = tuple(each for each in before if each not in options)
+        calls.setdefault(((*options, *own), after), []).append(word)
+    told = ((*before, *words, *after) for (before, after), words in calls.items())
+    return [Command(f"{installer} install {shlex.join(words)}") for words in told]
 
 
-def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[str]:
+def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], build: str) -> Iterator[Command]:
     """Give commands that nobody can run before they are filled in."""
     for index in ("", f"{INDEX}/{build}"):
         those = [f"{name}==VERSION" for name in names if (name in IN_PACKAGE_INDEX) != bool(index)]
         words = (*options, "--no-deps", *those, *(("--index-url", index) if index else ()))
         if those:
-            yield f"{installer} install {shlex.join(words)}"
+            yield Command(f"{installer} install {shlex.join(words)}", open=True)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """The options of one call of an installer, before and after what it installs."""
-
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-
-    def line(self, installer: str, options: Sequence[str], words: Sequence[str]) -> str:
-        own = (each for each in self.before if each not in options)
-        return f"{installer} install {shlex.join((*options, *own, *words, *self.after))}"
-
-
-def _call(name: str, torch: TorchThere) -> tuple[_Call, str]:
-    """Give how a companion is installed, and it with its version.
+def _call(name: str, torch: TorchThere) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """Give a companion with its version, and the options that an installer takes before and after it.
 
     Where that is not known, torch stands beside it as it is, so that the installer finds the one that requires it. Any
     version of a series is there already, perhaps of another build: only `--force-reinstall` replaces that.
@@ -229,5 +211,5 @@ def _call(name: str, torch: TorchThere) -> tuple[_Call, str]:
     after = ("--extra-index-url" if index == OF_INTEL else "--index-url", index) if index else ()
     if version or name in ANY_VERSION:
         again = ("--force-reinstall",) if "*" in version else ()
-        return _Call((*again, "--no-deps"), after), f"{name}=={version}" if version else name
-    return _Call(("--pre",) if torch.is_nightly else (), (torch.pin, *after)), name
+        return (*again, "--no-deps"), f"{name}=={version}" if version else name, after
+    return ("--pre",) if torch.is_nightly else (), name, (torch.pin, *after)

@@ -7,26 +7,25 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.command import Command
 from xpusetup.machine.companions import FAMILY, INDEX, LOCAL, TorchThere, install_beside, version_beside
 
 BETWEEN = re.compile(r"(\s*(?:&&|\|\|)\s*|;\s+)")
 """What parts the commands of a line."""
 CALL = re.compile(r"((?:sudo )?(?:\w+=\S+ )*(?:\S*python[\w.]*(?:\.exe)? -m |uv |\S*/)?pip3?) install (.*)", re.DOTALL)
 """A call of pip or uv: what starts it, and its words."""
-VALUED = frozenset(
-    (
-        *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links"),
-        *("-c", "--constraint", "-r", "--requirement", "--python", "-p", "--target", "-t", "--prefix", "--root"),
-        *("--index-strategy", "--timeout", "--default-timeout", "--retries", "--resume-retries", "--proxy"),
-        *("--use-feature", "--torch-backend", "--only-binary", "--no-binary", "--platform", "--python-version"),
-    )
-)
+VALUED = {
+    *("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links"),
+    *("-c", "--constraint", "-r", "--requirement", "--python", "-p", "--target", "-t", "--prefix", "--root"),
+    *("--index-strategy", "--timeout", "--default-timeout", "--retries", "--resume-retries", "--proxy"),
+    *("--use-feature", "--torch-backend", "--only-binary", "--no-binary", "--platform", "--python-version"),
+}
 """Options that take the next word."""
 OF_INDEX = ("-i", "--index-url", "--extra-index-url", "--index", "--default-index", "-f", "--find-links")
 UPGRADES = ("-U", "--upgrade", "--pre")
@@ -45,14 +44,12 @@ PLAIN = re.compile(
 )
 """Distributions that require neither torch nor a companion of it."""
 BRINGS = {
-    "torchvision": frozenset(
-        (
-            *("basicsr", "compressai", "controlnet-aux", "easyocr", "facenet-pytorch", "facexlib", "gfpgan", "lpips"),
-            *("open-clip-torch", "python-doctr", "realesrgan", "segmentation-models-pytorch", "timm", "torch-fidelity"),
-            *("ultralytics", "vit-pytorch"),
-        )
-    ),
-    "torchaudio": frozenset(("audiocraft", "braindecode", "demucs", "pyannote-audio", "speechbrain", "silero-vad")),
+    "torchvision": {
+        *("basicsr", "compressai", "controlnet-aux", "easyocr", "facenet-pytorch", "facexlib", "gfpgan", "lpips"),
+        *("open-clip-torch", "python-doctr", "realesrgan", "segmentation-models-pytorch", "timm", "torch-fidelity"),
+        *("ultralytics", "vit-pytorch"),
+    },
+    "torchaudio": {"audiocraft", "braindecode", "demucs", "pyannote-audio", "speechbrain", "silero-vad"},
 }
 """Distributions that require a companion of torch, by companion."""
 
@@ -113,24 +110,24 @@ def parse_install(command: str) -> Install | None:
     return Install(found[1], tuple(options), tuple(asked))
 
 
-def keep_torch(command: str, torch: TorchThere | None) -> tuple[str, ...]:
+def keep_torch(command: str, torch: TorchThere | None) -> tuple[Command, ...]:
     """Give a command so that the torch that is there stays, or changes to what is asked for by name.
 
     None: nobody knows which torch is there. Nothing is given where no form of it does any good.
     """
-    words = BETWEEN.split(command)
+    told, words = Command(command), BETWEEN.split(command)
     if not any(parse_install(each) for each in words[::2]):
-        return (command,)
+        return (told,)
     done = [_keep(each, torch) for each in words[::2]]
     if len(done) == 1:
-        return tuple(done[0])
+        return tuple(map(told.like, done[0]))
     if not all(done):
         return ()
     joined = [*(" && ".join(each) for each in done)]
-    return ("".join(part for pair in zip(joined, [*words[1::2], ""], strict=True) for part in pair),)
+    return (told.like("".join(part for pair in zip(joined, [*words[1::2], ""], strict=True) for part in pair)),)
 
 
-def keep_torch_all(commands: Iterable[str], torch: TorchThere | None) -> list[str]:
+def keep_torch_all(commands: Iterable[str], torch: TorchThere | None) -> list[Command]:
     """Give commands so that the torch that is there stays, each once."""
     return list(dict.fromkeys(line for command in commands for line in keep_torch(command, torch)))
 
@@ -140,7 +137,7 @@ def moves_torch(command: str) -> bool:
     return any(keep_torch(command, each) != (command,) for each in (None, TorchThere("2.0.0a0+git0")))
 
 
-def _keep(command: str, torch: TorchThere | None) -> list[str]:
+def _keep(command: str, torch: TorchThere | None) -> Sequence[str]:
     call = parse_install(command)
     if call is None or call.has("-r", "--requirement", "--no-index", "--target", "-t"):
         return [command]
@@ -157,7 +154,7 @@ def _keep(command: str, torch: TorchThere | None) -> list[str]:
     return [*found, *([_held(left.line(rest), left, torch)] if rest else [])]
 
 
-def _by_name(command: str, call: Install, torch: TorchThere | None) -> list[str]:
+def _by_name(command: str, call: Install, torch: TorchThere | None) -> Sequence[str]:
     """Give a command that names torch: what it repairs stays in its version, and none comes of another make.
 
     Of a vendor's there is no other: no index has it. One for the CPU may become one for XPU, where that is asked for.

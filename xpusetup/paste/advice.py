@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.machine.installs import for_uv
 
 if TYPE_CHECKING:
@@ -49,16 +50,16 @@ class Habits:
             return "module purge"
         return "" if self.whole and OF_SYSTEM.match(line) else line
 
-    def commands(self, lines: Iterable[str]) -> tuple[str, ...]:
+    def commands(self, lines: Iterable[Command]) -> tuple[Command, ...]:
         """Give commands as they are typed there."""
-        return tuple(filter(None, map(self.command, lines)))
+        return tuple(line.like(typed) for line in lines if (typed := self.command(line)))
 
     def fix(self, fix: Fix) -> Fix:
         """Give what mends a finding as it is done there."""
         rows = tuple((family, self.commands(lines)) for family, lines in fix.commands)
         lost = self.whole and any(OF_SYSTEM.match(line) for _, lines in fix.commands for line in lines)
-        more = f" {self.whole} has no packages to install: take a newer image of it, or do it in the container."
-        return replace(fix, commands=rows, say=f"{fix.say}{more}".strip() if lost else fix.say)
+        more = f"{self.whole} has no packages to install: take a newer image of it, or do it in the container."
+        return replace(fix, commands=rows, say=Advice.lines(filter(None, (fix.say, more)), " ") if lost else fix.say)
 
 
 def habits_of(texts: Iterable[str], *, contained: bool = False) -> Habits:

@@ -12,7 +12,7 @@ from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.lines import CONTAINER, Pasted
-from xpusetup.paste.others import gaudi_of, linuxserver_image
+from xpusetup.paste.others import gaudi_of
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
 
@@ -260,12 +260,9 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
         return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
-    if got.aside and not inside and got.sycl and not got.lists_gpu():
-        return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
-        image = got.image or linuxserver_image(got.everything)
-        details = {"image": image} if image else {}
+        details = {"image": got.image} if got.image else {}
         details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
         by_docker = any(re.search(r"\b(?:docker|podman)[ -](?:exec|run|compose|ps)\b", line) for line in got.everything)
         by_lxc = got.by_lxc or (not by_docker and any(map(OF_LXC.search, got.everything)))

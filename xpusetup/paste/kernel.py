@@ -22,11 +22,6 @@ ECHOED = re.compile(r"(?:echo|printf) .{0,4}\b(?:blacklist|install) (i915|xe)\b[
 """A command that writes such a line."""
 UNMAPPED = ("nogroup", "nobody", "65534")
 """The group of a node in a container that has none of its number; the host's own listing of the node says less."""
-STRANGE = re.compile(
-    r"kvm|input|sgx|crontab|messagebus|dbus|syslog|_?ssh|systemd-\S+|netdev|uuidd|tss|postfix|postdrop|docker|lxd|rdma"
-    r"|polkitd|tcpdump|ssl-cert"
-)
-"""Groups of which a container has one by the number that the host's render has: no system gives them the node."""
 VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
 
 
@@ -138,7 +133,7 @@ class KernelReader(PlaceReader):
             if found[6].startswith("renderD"):
                 path = f"/dev/dri/{found[6]}"
                 group = "nogroup" if found[4] in UNMAPPED else found[4]
-                self.got.by_lxc = self.got.by_lxc or group == "nogroup" or bool(STRANGE.fullmatch(group))
+                self.got.by_lxc = self.got.by_lxc or group == "nogroup"
                 if path not in self.got.nodes or self.got.nodes[path].group != "nogroup":
                     self.got.nodes[path] = PastedNode(path, found[1] + found[2], group)
             return "/dev/dri"

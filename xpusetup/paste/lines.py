@@ -107,7 +107,8 @@ OWN = re.compile(
 """A device as `doctor --collect-env` writes it."""
 WINDOW = re.compile(r"Memory at \S+ \(64-bit, prefetchable\)(?: \[[^]]*\])* \[size=(\d+)([KMGT])\]")
 FAKE = re.compile(
-    r"^(?:-[rwxsStT-]{9}|d[rwxsStT-]{9})[+.@]?\s+\d+\s+\S+\s+\S+\s+\d[\d.]*[KMG]?\s.*?(?:/dev/dri/)?(renderD\d{1,4})\s*$"
+    r"^(?:-[rwxsStT-]{9}|d[rwxsStT-]{9})[+.@]?\s+\d+\s+\S+\s+\S+\s+\d[\d.]*[KMG]?\s.*?(?:/dev/dri/)?"
+    r"(renderD\d{1,4})\s*$"
 )
 """A file or folder that has the name of a node."""
 IDS_IN_WORDS = re.compile(r"\bDevice ([0-9a-f]{4})(?: \(rev|$)")
@@ -211,8 +212,6 @@ ABSENT = re.compile(
 POLICY = re.compile(r"^([a-z0-9][\w.+-]{1,60}):$")
 INSTALLED = re.compile(r"^\s+Install\w{1,6}\s?: ?(\(\S+\)|\d\S*)$")
 """What `apt policy` says of a package: its version, or none, in whatever language."""
-STORED = re.compile(r"/(?:nix|gnu)/store/[0-9a-z]{32}-([a-z][\w-]*?)-(\d[\w.]*)(?=[/\s'\"]|$)")
-"""A package in the store of Nix or Guix."""
 RPM = re.compile(
     r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
 )
@@ -330,11 +329,10 @@ class Pasted:
 
     `as_root`: what was listed to root and not to the user, `lacks`: packages that a list would show if they were there,
     `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class,
-    `joined`: groups that /etc/group gives the user, `starts`: what
-    starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
-    about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
-    lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
-    `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
+    `joined`: groups that /etc/group gives the user, `starts`: what starts a container ("docker", "podman"), `image`:
+    what it is made from, `inside`: "container" or "guest" where it is about one, `lost`: files that are not there,
+    `fakes`: files and folders with the name of a node, `everything`: all lines, `windows`: prompts of Windows
+    stand in it, `described`: torch itself has told of a device.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -365,7 +363,6 @@ class Pasted:
     as_root: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
     handed: tuple[str, ...] | None = None
-    aside: bool = False
     blacklisted: list[str] = field(default_factory=list)
     joined: dict[str, int] = field(default_factory=dict)
     members: dict[str, list[str]] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Gaudi and Ascend in what people paste, and images of others: what their own programs and nodes tell. Pure."""
+"""Gaudi and Ascend in what people paste: what their own programs and nodes tell. Pure."""
 
 from __future__ import annotations
 
@@ -48,12 +48,3 @@ def gaudi_of(text: Sequence[str]) -> dict[str, Any] | None:
     found = next(filter(None, (DRIVER.search(line) for line in text if "nvidia" not in line.lower())), None)
     about = any(TELLS_GAUDI.search(line) for line in text)
     return {"driver": found[1]} if found and about else None
-
-
-LINUXSERVER = re.compile(r"\blinuxserver/([a-z][\w-]*)|^\W{0,2}abc@[0-9a-f]{12}:")
-
-
-def linuxserver_image(text: Sequence[str]) -> str:
-    """Give the image of linuxserver.io that is told of, where no command starts one; its programs run as abc."""
-    found = next(filter(None, map(LINUXSERVER.search, text)), None)
-    return f"linuxserver/{found[1] or 'image'}" if found else ""

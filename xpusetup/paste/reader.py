@@ -28,7 +28,7 @@ from xpusetup.paste.commands import (
 )
 from xpusetup.paste.ends import ZE_DRIVER
 from xpusetup.paste.kernel import ECHOED, plain_slot
-from xpusetup.paste.lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
+from xpusetup.paste.lines import COLLECT, Pasted, PastedGpu, clean_lines
 from xpusetup.paste.places import heading
 from xpusetup.paste.pytorch import LISTED, NAMED, OF_TORCH, TorchReader
 from xpusetup.paste.system import find_release
@@ -37,15 +37,8 @@ MOST_KEPT = 4000
 """Maximum number of lines that are kept whole."""
 
 
-ASKS = ("sycl-ls", "clinfo", "python")
-"""Commands that ask for the GPU."""
-
-
 class Reader(TorchReader):
-    """Reads lines one after the other; what it has read is in `got`.
-
-    `written`: the command that starts a container and that stands without a prompt: it may only be told of.
-    """
+    """Reads lines one after the other; what it has read is in `got`."""
 
     def __init__(self, watched: Collection[str]) -> None:
         """Begin. `watched` are the variables of the environment that may be kept."""
@@ -55,7 +48,6 @@ class Reader(TorchReader):
         self.shown: set[str] = set()
         self.places: dict[str, str] = {}
         self.in_list = False
-        self.written = ""
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -141,16 +133,11 @@ class Reader(TorchReader):
             return ""
         self._end_command(closed=True)
         self._begin(self._note_place(named.get("user") or "", named.get("host") or "", found["command"]))
-        if handed_over(" ".join(words)) is not None:
-            self.written = found["command"] if found.re is lines.BARE else ""
         return "commands"
 
     def _note_place(self, user: str, host: str, command: str) -> str:
         """Note who types where, and give the command as it runs there."""
         self._note_started(command)
-        if self.written and user not in ("", "root") and not CONTAINER.fullmatch(host) and host not in self.written:
-            self.entering = False
-            self.got.aside = self.got.aside or command.startswith(ASKS)
         typed, command = command, self.follow(host, command)
         if command != typed:
             self._note_variables(typed)
@@ -401,8 +388,6 @@ class Reader(TorchReader):
             self.got.told.add("torch.distributions")
         text = line.strip()
         self.in_list = line.startswith("[") or len(text.split()) <= 2 or "list" in self.command  # noqa: PLR2004 - both
-        if (stored := lines.STORED.search(line)) and self._take(stored[1], stored[2], ""):
-            return "packages"
         if found := lines.BUILT.match(line):
             self.got.collected.setdefault("conda", found[1])
         found = lines.NEWEST.match(text) or lines.PINNED.match(line)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Goal, Layout, Plan, Request, Step, Target
 from xpusetup.plan.context import Context, file_name
@@ -46,7 +47,8 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
     if profile.published is None:
         raise UsageError(
             f"{profile.name} names no published wheels",
-            fix="compile it: the same command with --from source",
+            fix="compile it: ",
+            command=Command("the same command with --from source", again=("--from", "source")),
         )
     target = replace(target, toolkit=None)  # published wheels bring their own runtime
     steps = tuple(_steps(Context(profile, request, target, layout), profile.published))

@@ -125,9 +125,10 @@ def check_origins(profile: Profile, request: Request, plan: Plan) -> Plan:
     if found:
         fix = (
             "leave --require-hashes out, or write the sha256 of each file into [hashes] of a profile of your own,"
-            f" which this begins: xpusetup profiles lock --profile {profile.name} --out FILE"
+            " which this begins: "
         )
-        raise UsageError(f"no published hash is known of {', '.join(found)}", fix=fix)
+        line = f"xpusetup profiles lock --profile {profile.name} --out FILE"
+        raise UsageError(f"no published hash is known of {', '.join(found)}", fix=fix, command=line)
     return plan
 
 

@@ -32,7 +32,7 @@ class ArchSelection:
 def make_target(profile: Profile, facts: Facts, device: Device, request: Request, settings: Settings) -> Target:
     """Say what to build for. A toolkit that is not here is assumed at its usual place: the gate stops builds."""
     if facts.python is None:
-        raise NotReadyError("no Python was probed", fix="xpusetup doctor --for build")
+        raise NotReadyError("no Python was probed", command="xpusetup doctor --for build")
     known = device.environment.variables if device.environment else {}
     return Target(
         python=facts.python.executable,

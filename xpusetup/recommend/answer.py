@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Iterable
 
+    from xpusetup.base.command import Command
     from xpusetup.base.model import Finding, Step
     from xpusetup.machine.platforms import Route
 
@@ -37,7 +38,7 @@ class WayStep:
     """
 
     title: str
-    commands: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
     then: After = ""
     mends: tuple[str, ...] = ()
 
@@ -60,7 +61,7 @@ class Way:
     collected: dt.date
 
     @property
-    def commands(self) -> tuple[str, ...]:
+    def commands(self) -> tuple[Command, ...]:
         """All commands in order."""
         return tuple(command for step in self.steps for command in step.commands)
 
@@ -84,7 +85,7 @@ class Note:
     title: str
     say: str
     source: str
-    commands: tuple[str, ...] = ()
+    commands: tuple[Command, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

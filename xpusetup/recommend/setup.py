@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.model import Finding, Fix, Goal, Need, Step
 from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
 from xpusetup.recommend.answer import After, Note, Setup, Task
@@ -231,7 +232,7 @@ def _maker(place: SetupGoal) -> Iterator[Note]:
             title=f"driver and packages of release {installer.release}, which need root and are never run from here",
             say="Nothing is done where they are of this release already: doctor says so.",
             source=installer.source,
-            commands=tuple(installer.before),
+            commands=tuple(map(Command, installer.before)),
         )
 
 
@@ -430,7 +431,7 @@ def _fix_kernel(fix: Fix, place: SetupGoal) -> Fix:
     kernel = None if in_container(place.facts) else next(_kernel(place), None)
     if isinstance(kernel, Task):
         return _with_commands(fix, *kernel.step.run, restart=True)
-    return fix if kernel is None else replace(fix, say=f"{kernel.say} {fix.say}", commands=())
+    return fix if kernel is None else replace(fix, say=Advice(kernel.say, " ", fix.say), commands=())
 
 
 def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -442,7 +443,7 @@ def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) 
 def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fix:
     lists = (UPDATE,) if run[0][:2] == INSTALL["apt"][:2] else ()  # a new machine and a container have none
     lines = [shlex.join(("sudo", *argv)) for argv in (*lists, *run)] + ([RESTART] if restart else [])
-    return replace(fix, commands=(("any", tuple(lines)),))
+    return replace(fix, commands=(("any", tuple(map(Command, lines))),))
 
 
 def _unpackaged(finding: Finding, place: SetupGoal) -> Fix:

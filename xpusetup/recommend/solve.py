@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.command import Command
 from xpusetup.machine.gpus import LEGACY
 from xpusetup.machine.works import torch_works
 from xpusetup.recommend.answer import After, Note, Refusal, Task, Way, WayStep
@@ -165,7 +166,8 @@ def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
     names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
     then: After = next((task.then for task in tasks if task.then), "")
     mends = tuple(name for task in tasks for name in MENDS.get(task.step.id, ()))
-    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then, mends=mends)
+    command = Command(f"xpusetup setup{options} --apply")
+    return WayStep(title=", ".join(names), commands=(command,), then=then, mends=mends)
 
 
 def _by_hand(note: Note) -> WayStep:
@@ -175,9 +177,9 @@ def _by_hand(note: Note) -> WayStep:
     return WayStep(title=f"{note.title}: {note.say}", mends=mends)
 
 
-def _commands(task: Task) -> tuple[str, ...]:
+def _commands(task: Task) -> tuple[Command, ...]:
     sudo = ("sudo",) if "root" in task.step.needs else ()
-    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
+    return tuple(Command(shlex.join((*sudo, *argv))) for argv in task.step.run)
 
 
 def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[WayStep]:
@@ -186,14 +188,13 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     if refusal is not None and refusal.why.startswith("it takes Python"):
         takes = SpecifierSet(profile.python)
         newest = next(minor for minor in range(14, 9, -1) if takes.contains(f"3.{minor}.5"))  # for 3.15 wheels lack
-        yield WayStep(
-            title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
-        )
+        command = Command(f"uv python install 3.{newest}")
+        yield WayStep(title=f"another Python: {refusal.why}", commands=(command,), mends=("py.version",))
 
 
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
-    command = shlex.join((torch.python, "-c", statement))
+    command = Command(shlex.join((torch.python, "-c", statement)))
     title = f"nothing to install: {what} is in {torch.prefix}"
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
@@ -202,16 +203,17 @@ def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
     """Give the command that brings PyTorch."""
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
-        title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
-    toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
-    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
+        verb, title = "install", f"the published wheels, {version}; no build needed"
+    else:
+        toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
+        verb, title = "build", f"{profile.name} from source{toolkit}"
+    return WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
 
 
-SIMULATED = "xpusetup build --profile sim"
+SIMULATED = Command("xpusetup build --profile sim")
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
@@ -378,7 +380,7 @@ def _elsewhere(facts: Facts, cards: Sequence[Card], known: MachineTables) -> Way
         found = known.platforms.elsewhere_for(card.product.family.id)
         if found is not None:
             kept = facts.torch if facts.torch and found.plugin in facts.torch.distributions else None
-            step = WayStep(title=found.title, commands=tuple(found.commands))
+            step = WayStep(title=found.title, commands=tuple(map(Command, found.commands)))
             if kept is not None:
                 step = step_to_prove(kept, f"{found.plugin} {kept.distributions[found.plugin]}", found.prove)
             return Way(
@@ -401,7 +403,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = (f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}")
+    for_others = tuple(Command(f"xpusetup {verb} --profile {name}") for verb in ("setup", "build"))
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),

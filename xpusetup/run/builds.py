@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import render_first
@@ -98,7 +99,7 @@ def choose_build(builds: Sequence[Build], *, failing: bool = False) -> Build | N
 def unfinished(builds: Sequence[Build]) -> NotReadyError:
     """Give the error where no build is finished: what each lacks, and the commands that go on."""
     told = ", ".join(f"{each.name} ({_lack(each)})" for each in builds)
-    return NotReadyError(f"not finished: {told}", fix="\n".join(map(_go_on, builds)))
+    return NotReadyError(f"not finished: {told}", fix=Advice.lines(Command(_go_on(each)) for each in builds))
 
 
 def _lack(build: Build) -> str:

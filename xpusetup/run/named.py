@@ -79,7 +79,7 @@ class Named:
         close = nearest(self.word, [*there, *profile_names()] if self.build else there)
         if self.build or close:
             hint = f"; did you mean {close}?" if close else ""
-            return UsageError(f"there is no build {self.word!r}{hint}", fix="xpusetup list")
+            return UsageError(f"there is no build {self.word!r}{hint}", command="xpusetup list")
         try:
             load_profile(self.word)
         except UsageError as error:

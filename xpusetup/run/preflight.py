@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
+from xpusetup.base.command import Advice
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Finding, Goal, VerifyMode
 from xpusetup.doctor.question import Question, check_texts
@@ -93,9 +94,9 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
         for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
             fixes += [f"# {finding.id}"] if len(found) > 1 else []
             fixes += finding.fix.commands_for(families)
-            fixes += [f"# {finding.fix.say}"] if finding.fix.say else []
+            fixes += [Advice("# ", finding.fix.say)] if finding.fix.say else []
         follows = f"xpusetup setup --for {purpose.goal}"
-        raise NotReadyError("\n".join(lines), fix="\n  ".join(fixes), follows=follows)
+        raise NotReadyError("\n".join(lines), fix=Advice.lines(fixes, "\n  "), follows=follows)
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Mode, Plan, Request, Target, Toolkit
@@ -103,11 +104,9 @@ def _refuse(
     needed = find_needed(workspace.profile.components, request.only)
     more = replace(request, only=(*needed, *request.only))
     words = (*asking_words(workspace), *render_request(more))
-    command = f"xpusetup build {workspace.options} {shlex.join(words)}"
-    return NotReadyError(
-        f"--only {only} needs {part.distribution} {part.version}, and {places}",
-        fix=f"build it first, with the same command: {command}",
-    )
+    why = f"--only {only} needs {part.distribution} {part.version}, and {places}"
+    line = workspace.command("build", *words)
+    return NotReadyError(why, fix="build it first, with the same command: ", command=line)
 
 
 # Trees of the user's own. A root that an option names was made for them: it keeps to those that it was last built of,
@@ -156,9 +155,9 @@ def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Reque
         return with_sources(request, [f"{name}={tree}"])
     except UsageError as error:
         why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
-        pinned = f"xpusetup build {workspace.options} --source {name}={PINNED}"
-        fix = f"name another: --source {name}=DIR; or build the pinned commit: {pinned}"
-        raise UsageError(why, fix=fix) from error
+        pinned = workspace.command("build", "--source", f"{name}={PINNED}")
+        fix = f"name another: --source {name}=DIR; or build the pinned commit: "
+        raise UsageError(why, fix=fix, command=pinned) from error
 
 
 def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
@@ -225,14 +224,15 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     there = facts.toolkits is not None and facts.toolkits.ocloc
     packages = "intel-ocloc" if there else "intel-ocloc libigc2"
     every = f"Ubuntu{'' if there else ', Debian sid'}: sudo apt-get install -y {packages}"
-    newer = f"{'bring a newer one' if there else 'install it'} ({every}; elsewhere: xpusetup setup --for build)"
+    newest = "bring a newer one" if there else "install it"
+    newer = Advice(f"{newest} ({every}; elsewhere: ", Command("xpusetup setup --for build"), ")")
     arch = workspace.profile.arch
     known = [each for each in target.arch if there and each not in unknown_targets(facts, target.arch)]
     known = known or (["none"] if arch and arch.none else [])
     if not known:
         return newer
     words = (*asking_words(workspace), *render_request(replace(request, arch=tuple(known))))
-    return f"{newer}, or compile for what it knows: xpusetup build {workspace.options} {shlex.join(words)}"
+    return Advice(newer, ", or compile for what it knows: ", workspace.command("build", *words))
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Request
@@ -142,6 +143,10 @@ class Workspace:
         """Stop where a file that steps would follow is not trusted. Raises UntrustedError."""
         patches = ((Path(patch.file), patch.text) for patch in (request.patches if request else ()))
         require_trust((*self.foreign, *(each for path, text in patches for each in foreign_text(path, text))))
+
+    def command(self, verb: str, *words: str) -> Command:
+        """Give a command of this program that means this workspace, with more words behind its options."""
+        return Command(f"xpusetup {verb} {self.options} {shlex.join(words)}".rstrip())
 
     @property
     def asked(self) -> dict[str, object]:

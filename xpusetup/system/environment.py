@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import Redactor
 
@@ -119,7 +120,8 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
     """Say why a command cannot be started, and what mends it: what the system answers is the same for much."""
     word, path = command[0], Path(command[0])
     named = "/" in word and path.is_file()
-    again = f"name its interpreter before it: xpusetup run -- PROGRAM {shlex.join(command)}"
+    line = Command(f"xpusetup run -- PROGRAM {shlex.join(command)}", open=True)
+    again = Advice("name its interpreter before it: ", line)
     if "/" in word and path.is_dir():
         return UsageError(f"{word} is a folder, and no command", fix="name a program in it")
     if error.errno == errno.E2BIG:
@@ -127,7 +129,7 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
     if error.errno == errno.ENOEXEC:
         return UsageError(f"{word} is no program of this machine, and its first line names no interpreter", fix=again)
     if error.errno == errno.EACCES:
-        fix = f"chmod +x {shlex.quote(word)}, or {again}" if named else "see who may: ls -l"
+        fix = Advice(f"chmod +x {shlex.quote(word)}, or ", again) if named else "see who may: ls -l"
         return UsageError(f"{word} may not be executed", fix=fix)
     if named and error.errno == errno.ENOENT:
         return UsageError(f"the interpreter that the first line of {word} names is not there", fix=again)

@@ -120,7 +120,7 @@ def _open(path: Path) -> Iterator[Repo]:
         try:
             from git import GitCommandError, InvalidGitRepositoryError, Repo  # noqa: PLC0415 - same
         except ImportError as error:  # GitPython's answer where there is no git
-            raise WorkFailedError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
+            raise WorkFailedError("there is no git on PATH", command="xpusetup doctor --only git.present") from error
         try:
             with Repo(path) as repository:
                 repository.git.update_environment(**QUIET, GIT_OPTIONAL_LOCKS="0", GIT_SSH_COMMAND=SSH)
@@ -219,7 +219,7 @@ def must_git(what: str, env: Mapping[str, str], *words: str, seconds: float = TI
     """Give what git prints. Raises NotReadyError, which names what it was asked about, where it fails."""
     done = ask_git(env, *words, seconds=seconds)
     if done.code is None and done.why.endswith("is not there"):
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present")
+        raise NotReadyError("there is no git on PATH", command="xpusetup doctor --only git.present")
     if done.code != 0:
         raise _cannot(what, last_words(done), env)
     return done.out

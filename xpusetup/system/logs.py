@@ -100,7 +100,7 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[bytes]:
     first = stream.read(CHUNK)
     opener = next((opener for magic, opener in OPENERS.items() if first.startswith(magic)), None)
     if first.startswith(ZSTANDARD):
-        raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | xpusetup explain -")
+        raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | ", command="xpusetup explain -")
     if opener is None:
         yield first
         yield from iter(lambda: stream.read(CHUNK), b"")

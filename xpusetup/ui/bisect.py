@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.ui.console import DONE
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -57,3 +59,11 @@ def _show_found(console: Console, found: CommitSearch) -> None:
 def _show_commit(console: Console, commit: Commit) -> None:
     console.print(f"     {commit.rev[:SHORT]} {escape(commit.subject)}")
     console.print(f"     [dim]{' ' * SHORT} {escape(commit.author)}, {commit.date}[/]")
+
+
+def brief_bisect(data: Bisection) -> str:
+    """Name the commit in a line."""
+    found = data.inside if data.inside and data.inside.culprit else data
+    if not found.culprit:
+        return ""
+    return f"{DONE}{found.component} {found.culprit.rev} {escape(found.culprit.subject)}"

@@ -179,3 +179,13 @@ def show_failure(console: Console, failure: StepFailure) -> None:
         console.print(
             f"   [bold]Ask[/]      xpusetup explain {with_home(failure.log)} --prompt    [dim]a text for others[/]"
         )
+
+
+def brief_built(data: BuildResult) -> str:
+    """Say in a line what was built."""
+    return in_one_line(data, "built")
+
+
+def brief_installed(data: InstallResult) -> str:
+    """Say in a line what was installed."""
+    return in_one_line(data, "installed")

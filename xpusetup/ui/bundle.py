@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import short_path
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import name_file, prose
 from xpusetup.ui.unverified import show_unverified
 
 if TYPE_CHECKING:
@@ -89,3 +89,13 @@ def show_attempts(console: Console, attempts: Sequence[NetworkAttempt]) -> None:
         console.print(f"   {escape(row.look)}")
     if attempts:
         prose(console, "   ", VENDOR)
+
+
+def brief_created(data: CreatedBundle) -> str:
+    """Name the bundle."""
+    return name_file(data.file)
+
+
+def brief_verified(data: VerifiedBundle) -> str:
+    """Say in a line that a bundle is whole."""
+    return f"{name_file(data.file)} is whole"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
-from xpusetup.ui.console import show_table
+from xpusetup.ui.console import DONE, show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,3 +55,8 @@ def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  
 
 def _repositories(count: int) -> str:
     return f"{count} {'repository' if count == 1 else 'repositories'}"
+
+
+def brief_pruned(data: PrunedCache) -> str:
+    """Say in a line what was removed."""
+    return f"{DONE}{len(data.removed)} removed, {render_size(data.freed)} freed" if not data.busy else ""

@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
 from xpusetup.base.verbs import VERBS
@@ -95,9 +96,10 @@ def wrap(text: str, width: int) -> list[str]:
     return [line.plain.strip() for line in lay_out(Text(words), width, indent=0)] if words else []
 
 
-def is_command(line: str) -> bool:
-    """Say whether a line is a command, all of it: pipes and lists stay together."""
-    return COMMAND.match(line) is not None
+def mark_commands(text: str) -> str:
+    """Give a text as markup, in which each command has the colour of commands."""
+    told = ((part, escape(part)) for part in Advice(text).parts)
+    return "".join(f"[{STYLE}]{words}[/]" if isinstance(part, Command) else words for part, words in told)
 
 
 def _hang(text: str, width: int) -> int:
@@ -229,8 +231,9 @@ def verified(outcome: bool | None, *, done: str = "built") -> str:
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
-    for number, line in enumerate(wrap(text, console.width - len(indent))):
-        console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+    words = Text.from_markup(" ".join(mark_commands(text).split("\n")).strip())
+    for number, line in enumerate(lay_out(words, console.width - len(indent), indent=0) if words else ()):
+        console.print(f"{first if first and number == 0 else indent}{line.markup.rstrip()}", style=style)
 
 
 NAMED = 3
@@ -245,6 +248,15 @@ def name_some(names: Sequence[str]) -> str:
 def steps_left(left: Sequence[str]) -> str:
     """Say which steps are still to come."""
     return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+
+
+DONE = "[green]✓[/] "
+"""What begins a line about work that went well."""
+
+
+def name_file(path: str) -> str:
+    """Name a file that was made, in a line."""
+    return f"{DONE}{escape(short_path(path))}"
 
 
 def with_home(text: str) -> str:

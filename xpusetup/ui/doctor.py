@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, prose
-from xpusetup.ui.way import show_steps
+from xpusetup.ui.recommend import show_steps
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.ui.console import DONE
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -19,3 +21,8 @@ def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
         console.print(f"   · {escape(note)}", style="dim")
     for name in data.files if verbose else ():
         console.print(f"     {escape(name)}", style="dim")
+
+
+def brief_emitted(data: Emitted) -> str:
+    """Say in a line what was written."""
+    return f"{DONE}{len(data.files)} files; begin with: {escape(data.start)}"

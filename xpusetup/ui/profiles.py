@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import bash_on_one_line
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import name_file, prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -233,3 +233,8 @@ def show_trusted(console: Console, data: TrustedFiles, *, verbose: bool) -> None
 def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Write a schema as editors read it."""
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def brief_profile(data: LockedProfile | NewProfile) -> str:
+    """Name the file that was written."""
+    return name_file(data.file) if data.file else ""

@@ -51,3 +51,8 @@ def _show_rest(console: Console, data: Removed) -> None:
         console.print(f"   [yellow]stays[/]   {escape(short_path(data.environment))}, without what guarded it")
     if data.uninstall:
         console.print(f"           its packages go with: {escape(data.uninstall)}")
+
+
+def brief_removed(data: Removed) -> str:
+    """Say in a line what was removed."""
+    return in_one_line(data) if data.removed else ""

@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.report.contents import Span, last_parts
+from xpusetup.ui.console import name_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,3 +37,8 @@ def _load(step: Span) -> str:
     cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
     words = [word for word in (jobs, heaviest, cached) if word]
     return f"    {' · '.join(words)}" if words else ""
+
+
+def brief_report(data: WrittenReport) -> str:
+    """Name the page."""
+    return name_file(data.file)

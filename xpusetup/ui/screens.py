@@ -6,15 +6,18 @@ Every screen reads the same without colour, at any width from 60 to 100, and as 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
 from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS
-from xpusetup.ui.console import is_command, literal, make_console
+from xpusetup.ui.console import literal, make_console, mark_commands
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
@@ -25,11 +28,8 @@ def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr
     """Print a result; `quiet`: of work that went well one line."""
     data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
     console = make_console(stderr=stderr)
-    if quiet:
-        from xpusetup.ui.brief import show_in_brief  # noqa: PLC0415 - only where it is asked for
-
-        if show_in_brief(console, result, data):
-            return
+    if quiet and result.code == 0 and _show_in_brief(console, data):
+        return
     show_data(console, data, verbose=verbose)
 
 
@@ -40,72 +40,47 @@ def show_error(error: XpuError) -> None:
     console.print(f" [red]✗[/] {escape(first)}")
     for line in rest:
         console.print(f"   {escape(line)}")
-    for number, line in enumerate(hide(error.fix).splitlines()):
-        label = f"   [bold]{'fix' if number == 0 else '   '}[/]  "
-        if is_command(line.strip()):
-            console.print(f"{label}{escape(line.strip())}", soft_wrap=True)
-        else:
-            console.print(f"{label}{escape(line.strip())}")
+    for number, line in enumerate(mark_commands(hide_all(error.fix)).splitlines()):
+        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {line.strip()}")
 
 
-SCREENS = {
-    "AdoptedProject": "adopt:show_adopted",
-    "BuildList": "list:show_list",
-    "BuildResult": "build:show_build",
-    "BuildStatus": "status:show_status",
-    "ExplainResult": "explain:show_explained",
-    "InstallResult": "build:show_install",
-    "PlanResult": "plan:show_plan",
-    "CheckList": "doctor:show_checks",
-    "Comparison": "doctor:show_comparison",
-    "Diagnosis": "doctor:show_doctor",
-    "Overview": "way:show_way",
-    "SetupResult": "setup:show_setup",
-    "Prompt": "skill:show_prompt",
-    "Skill": "skill:show_skill",
-    "UpstreamReport": "doctor:show_report",
-    "Emitted": "emit:show_emit",
-    "ShellEnvironment": "env:show_env",
-    "Self": "self:show_self",
-    "CacheSize": "cache:show_size",
-    "PrunedCache": "cache:show_prune",
-    "Removed": "remove:show_removed",
-    "ProfileSchema": "profiles:show_schema",
-    "DeviceCheckList": "verify:show_list",
-    "DeviceVerification": "verify:show_verify",
-    "FallbackTables": "fallbacks:show_fallbacks",
-    "GeneratedCode": "fallbacks:show_codegen",
-    "SuiteList": "suites:show_suite_list",
-    "SuiteResult": "suites:show_suites",
-    "ProofComparison": "results:show_comparison",
-    "DeviceTable": "results:show_table",
-    "DeviceList": "devices:show_devices",
-    "Bisection": "bisect:show_bisect",
-    "WrittenReport": "report:show_report",
-    "LibraryClosure": "wheel_check:show_closure",
-    "WheelVerification": "wheel_check:show_wheel",
-    "RebuildResult": "wheel_rebuild:show_rebuild",
-    "SignedWheels": "wheel_sign:show_signed",
-    "FitResult": "wheel_fits:show_fits",
-    "CreatedBundle": "bundle:show_created",
-    "VerifiedBundle": "bundle:show_verified",
-    "MadeToolkit": "toolkit:show_toolkit",
-    "ProfileList": "profiles:show_list",
-    "ShownProfile": "profiles:show_one",
-    "CheckedProfile": "profiles:show_checked",
-    "NewProfile": "profiles:show_new",
-    "NewRelease": "profiles:show_release",
-    "LockedProfile": "profiles:show_lock",
-    "TrustedFiles": "profiles:show_trusted",
-}
-"""The screen of each type of result, as module:function; a test holds them against the types that commands return.
+ELSEWHERE = {"new_release": "profiles", "codegen": "verify", "prompt": "self"}
+"""Modules of `commands` whose screens are in another module than the first word of their name says."""
 
-A result that is not here has no screen: what it tells was said while the command was at work.
-"""
+
+def find_screen(kind: type, prefix: str = "show_") -> Callable[..., Any] | None:
+    """Give the function that shows a type of result: the one of its module here that takes it as `data`.
+
+    With `brief_` the one that tells it in a line. A type without a screen was told while the command was at work.
+    """
+    name = kind.__module__.rpartition(".")[2]
+    module = f"xpusetup.ui.{ELSEWHERE.get(name, name.partition('_')[0])}"
+    if find_spec(module) is None:
+        return None
+    functions = vars(import_module(module)).items()
+    taking = (each for word, each in functions if word.startswith(prefix) and kind.__name__ in _taken(each))
+    return next((each for each in taking if prefix != "show_" or "verbose" in each.__annotations__), None)
+
+
+def _taken(function: object) -> list[str]:
+    told = getattr(function, "__annotations__", {}).get("data", "")
+    return str(told).split(" | ")
 
 
 def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
     """Print the screen of a result."""
-    module, _, function = SCREENS.get(type(data).__name__, "").partition(":")
-    if module:
-        getattr(import_module(f"xpusetup.ui.{module}"), function)(console, data, verbose=verbose)
+    show = find_screen(type(data))
+    if show is not None:
+        show(console, data, verbose=verbose)
+
+
+def _show_in_brief(console: Console, data: object) -> bool:
+    """Print the result of work that went well in one line; False where its screen is the answer to a question."""
+    from xpusetup.ui.bundle import show_attempts  # noqa: PLC0415 - only where it is asked for
+
+    brief = find_screen(type(data), "brief_")
+    line = brief(data) if brief else ""
+    if line:
+        console.print(f" {line}")
+        show_attempts(console, getattr(data, "reached_out", ()))
+    return bool(line)

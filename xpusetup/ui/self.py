@@ -1,7 +1,8 @@
-"""self: the program, and where its files lie."""
+"""self, skill, --prompt: what the program is, and pages that are printed as they are."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -11,7 +12,8 @@ from xpusetup.system.environment import short_path
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from xpusetup.commands.self import Self
+    from xpusetup.commands.prompt import Prompt
+    from xpusetup.commands.self import Self, Skill
 
 
 def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -35,3 +37,13 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
         absent = "" if place.there else "  [dim](not there yet)[/]"
         console.print(f" {place.what:<32}{escape(short_path(place.path))}{absent}", soft_wrap=True)
     console.print("\n sizes: xpusetup list --cache", style="dim")
+
+
+def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write the page as it is."""
+    sys.stdout.write(data.text + "\n")
+
+
+def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write the text as it is: it is piped or copied."""
+    console.out(data.prompt, end="")

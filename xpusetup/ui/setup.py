@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import DONE, prose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -68,3 +68,8 @@ def _show_end(console: Console, data: SetupResult) -> None:
     if data.stopped == "login":
         console.print(" [yellow]![/] log out and in again: groups count from the next session on")
     console.print(f"   next:  {escape(data.follows)}\n")
+
+
+def brief_setup(data: SetupResult) -> str:
+    """Say in a line what was done."""
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import DONE, prose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,3 +96,10 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
             console.out(each.markdown.rstrip("\n"), highlight=False)
     tables = "" if verbose else "; the published tables: xpusetup verify --suite list -v"
     console.print(f"\n run one: {escape(data.follows)}{tables}")
+
+
+def brief_suites(data: SuiteResult) -> str:
+    """Say in a line what passed."""
+    passed = sum(row.passed for row in data.suites)
+    against = f" · not worse than {escape(data.against.baseline)}" if data.against else ""
+    return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"

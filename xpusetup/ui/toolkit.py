@@ -8,6 +8,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import short_path
+from xpusetup.ui.console import DONE
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,3 +28,8 @@ def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
     if data.state == "made":
         terms = escape(short_path(data.terms))
         console.print(f"   the libraries are Intel's, under its terms: {terms}", soft_wrap=True)
+
+
+def brief_toolkit(data: MadeToolkit) -> str:
+    """Say in a line what was made."""
+    return f"{DONE}{escape(short_path(data.folder))}: {data.state}, {data.version}"

@@ -77,7 +77,7 @@ NOT_READY = 3
 
 
 def fail(message: str, fix: str, code: int = 1) -> NoReturn:
-    """Say on stderr what happened and what mends it, and end."""
+    """Say on stderr what happened and what mends it, and end; below both, behind four blanks, a command of xpusetup."""
     sys.stderr.write(f"xpusetup: {message}\n  {fix}\n")
     raise SystemExit(code)
 

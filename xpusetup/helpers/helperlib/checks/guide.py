@@ -1,20 +1,15 @@
-"""The training examples of PyTorch's Intel GPU guide, its own model and data, and how fast the device is at it."""
+"""The training examples of PyTorch's Intel GPU guide, and how fast the device is at them."""
 
 from __future__ import annotations
 
 import copy
-import importlib
-import signal
 import statistics
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from helperlib.checks.models import NOTE, SIZE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
-from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, compare, describe_error, run_measured
+from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, compare, run_measured
 
 # Training, and whether a model learns: the same ResNet-50 as for inference, its loss step by step against float64.
 
@@ -171,103 +166,13 @@ def check_learning(bench: DeviceBench) -> BenchOutcome:
     return BenchOutcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
 
 
-# The guide's own model and data, and speed. Both are for level full: the one fetches 270 MB where torchvision is
-# installed, the other takes its time.
+# Speed, for level full: it takes its time.
 
 
-FETCHING = 180
-"""Seconds for 98 MB of weights and 171 MB of pictures, which stay in torch.hub's folder."""
-PICTURES, PART, CLASSES = 128, 32, 10
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of ImageNet's channels, on which the weights were trained."""
-APART = 0.025
-"""How far accuracies may be apart: that is three of 128 pictures, more than rounding changes."""
 AT_LEAST, REPEATS = 1.0, 5
 """Seconds and repetitions that a measurement of speed has at least."""
 FEW, MANY, FAST = 4, 32, 200.0
 """Images of a batch; how many a second make a device one for the larger batch."""
-
-
-class Guide(NamedTuple):
-    """The guide's model in eval mode; pictures and labels to learn from, then those to be asked about."""
-
-    model: Any
-    known: tuple[Any, Any]
-    asked: tuple[Any, Any]
-
-
-@contextmanager
-def limit_time(seconds: int) -> Iterator[None]:
-    """Raise TimeoutError in whatever takes longer, were it a server that sends a byte a second."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"not within {seconds} s")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def take_pictures(torch: Any, data: Any) -> tuple[Any, Any]:
-    """Give the first pictures of a data set as the model wants them, and their labels."""
-    pictures = torch.from_numpy(data.data[:PICTURES]).permute(0, 3, 1, 2) / 255
-    mean, deviation = (torch.tensor(one).view(3, 1, 1) for one in (MEAN, DEVIATION))
-    return (pictures - mean) / deviation, torch.tensor(data.targets[:PICTURES])
-
-
-def fetch_guide(bench: DeviceBench) -> Guide:
-    """Get the guide's weights and data, from torch.hub's folder where they are there already."""
-    try:
-        vision = importlib.import_module("torchvision")
-    except ImportError as error:
-        raise Absent("torchvision is not installed: the guide's own model and data are left out") from error
-    except RuntimeError as error:  # one that was built against another torch
-        raise Absent(f"torchvision cannot be imported: {describe_error(error)}") from error
-    torch = bench.torch
-    folder = Path(torch.hub.get_dir(), "cifar10")
-    try:
-        with limit_time(FETCHING):
-            model = vision.models.resnet50(weights="DEFAULT", progress=False).eval()
-            known, asked = (vision.datasets.CIFAR10(str(folder), train=train, download=True) for train in (True, False))
-    except (OSError, RuntimeError) as error:  # no network, not in time, other bytes than were published
-        raise Absent(f"the guide's weights and data cannot be had: {describe_error(error)}") from error
-    return Guide(model, take_pictures(torch, known), take_pictures(torch, asked))
-
-
-def look_at(torch: Any, model: Any, pictures: Any, device: str) -> Any:
-    """Give what the model says of each picture, at the guide's size."""
-    grow = partial(torch.nn.functional.interpolate, size=(SIZE, SIZE), mode="bilinear")
-    with torch.no_grad():
-        return torch.cat([model(grow(part.to(device))) for part in pictures.split(PART)])
-
-
-def find_accuracy(torch: Any, guide: Guide, device: str) -> float:
-    """Give the share of pictures that the model knows once its last layer has learnt CIFAR-10's classes."""
-    model = copy.deepcopy(guide.model)
-    model.fc = torch.nn.Identity()
-    model = model.to(device)
-    features, asked = (look_at(torch, model, pictures, device) for pictures, _ in (guide.known, guide.asked))
-    labels = guide.known[1].to(device)
-    torch.default_generator.manual_seed(52)
-    layer = torch.nn.Linear(features.shape[1], CLASSES).to(device)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
-    for _ in range(100):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(layer(features), labels).backward()
-        optimizer.step()
-    right = layer(asked).argmax(-1).cpu() == guide.asked[1]
-    return float(right.double().mean())
-
-
-def check_guide(bench: DeviceBench) -> BenchOutcome:
-    guide, torch = fetch_guide(bench), bench.torch
-    ours, cpu = (find_accuracy(torch, guide, device) for device in (bench.device, "cpu"))
-    seen = f"accuracy {ours:.1%}, on the CPU {cpu:.1%} ({PICTURES} pictures of CIFAR-10, published weights)"
-    return BenchOutcome("ok" if abs(ours - cpu) <= APART else "fail", seen, f"{APART:.1%} apart")
 
 
 def find_rate(bench: DeviceBench, run: Callable[[], Any], images: int) -> float:
@@ -326,6 +231,5 @@ CHECKS = (
     BenchCheck("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
     BenchCheck("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
     BenchCheck("models.learns", "learns one batch", check_learning, "smoke"),
-    BenchCheck("models.guide", "the guide's model and data", check_guide, "full"),
     BenchCheck("models.throughput", "ResNet-50 images a second", check_throughput, "full"),
 )
