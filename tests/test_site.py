@@ -78,7 +78,7 @@ def test_the_first_page_has_three_roads_and_a_picture(site: Path) -> None:
     roads = re.findall(r'href="(start-\w+\.html)"', text.partition('class="roads"')[2].partition("</div>")[0])
     assert roads == ["start-card.html", "start-developer.html", "start-cluster.html"]
     assert 'src="pictures/doctor.svg"' in text
-    assert 'src="pictures/logo.svg"' in text, "and none of the theme's icons in its place"
+    assert 'src="logo.svg"' in text, "and none of the theme's icons in its place"
 
 
 def test_a_page_leads_to_the_next(site: Path) -> None:
