@@ -16,6 +16,7 @@ from xpusetup.base.errors import NotReadyError
 if TYPE_CHECKING:
     from pathlib import Path
 
+os.environ.pop("COLUMNS", None)  # the terminal of whoever runs the tests; a test that is about the width sets its own
 LONG = int(os.environ.get("XPUSETUP_TEST_FUZZ", "0"))
 settings.register_profile("here", max_examples=50, deadline=None, derandomize=not LONG, database=None)
 settings.load_profile("here")

@@ -21,7 +21,7 @@ from xpusetup.cli.options import ResultOutput
 from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.result import Result
 from xpusetup.ui import screens
-from xpusetup.ui.console import make_console, plain, write_text
+from xpusetup.ui.console import make_console, plain, print_commands, write_text
 from xpusetup.ui.env import show_env
 from xpusetup.ui.live import BuildView
 
@@ -142,6 +142,21 @@ def test_the_environment_in_the_language_of_other_shells(
 ) -> None:
     show_env(make_console(), ShellEnvironment({"A": "x'!$y", "B C": "d"}, ["F;G", "H"], shell), verbose=False)
     assert capsys.readouterr().out == text
+
+
+@pytest.mark.parametrize(("columns", "longest"), [("40", 40), ("", 121), ("wide", 121)])
+def test_a_pipe_is_as_wide_as_columns_says(
+    columns: str, longest: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without it a line stays as it is for whoever reads the pipe; a command is whole in any case."""
+    monkeypatch.setenv("COLUMNS", columns)
+    console = make_console()
+    console.print(" x " + "word " * 23 + "end")
+    print_commands(console, [f"prog {'--option ' * 9}end"], 1)
+    *lines, command = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= longest
+    assert (len(lines) > 1) == (longest == 40)
+    assert command == f" prog {'--option ' * 9}end"
 
 
 def test_a_locale_without_the_signs_tells_what_failed_from_what_did_not() -> None:

@@ -43,8 +43,18 @@ def doctor(name: str) -> Diagnosis:
     return diagnose(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(machine_file(name)),)))
 
 
-def screen(show: Callable[..., None], data: object, *, verbose: bool = False) -> str:
-    console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+def stops_of(data: Diagnosis) -> list[str]:
+    """Return what stops the goals that the way takes."""
+    goals = (
+        ("run",) if data.way.route in ("wheel", "image", "none") and data.stops.get("run") is not None else data.stops
+    )
+    return [cause for goal in goals for cause in data.stops[goal]]
+
+
+def screen(show: Callable[..., None], data: object, *, verbose: bool = False, width: int = 100) -> str:
+    console = Terminal(
+        width=width, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True
+    )
     show(console, data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
@@ -114,6 +124,8 @@ def test_setup_says_that_nothing_is_missing_only_where_nothing_is(name: str, goa
     if goal == "run":
         assert amiss - told - mended <= {check for note in prepared.setup.notes for check in MENDS.get(note.id, ())}
     assert not amiss or data.commands or data.notes or told
+    if goal == "run" and OUTCOMES[name].kept and prepared.named == OUTCOMES[name].way[1]:  # doctor says the same
+        assert data.follows == doctor(name).way.commands[-1]
     assert ("nothing is missing" in screen_of_setup(data)) == (not (data.commands or data.notes or told))
 
 
@@ -155,6 +167,37 @@ def test_golden_screens(name: str) -> None:
     hold_one(f"machines/{name}.txt", text)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_stands_first_and_the_screen_is_short(name: str) -> None:
+    """The verdict is one line; at 80 columns a healthy machine takes 25 lines, an ill one 35."""
+    data = doctor(name)
+    blank, verdict, below, *_ = lines = screen(show_doctor, data, width=80).splitlines()
+    assert (blank, verdict[0]) == ("", " ")
+    assert not below or data.way.route == "none"
+    matter = stops_of(data)
+    assert verdict[1] == "✗" if matter else verdict[1] in "✓!"
+    assert len(lines) <= (25 if verdict[1] == "✓" else 35), "\n".join(lines)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_lost(name: str) -> None:
+    """Every check and, where it is amiss, all that mends it is shown by -v; what stops the way without it too."""
+    data = doctor(name)
+    whole = " ".join(screen(show_doctor, data, verbose=True).split())
+    short = " ".join(screen(show_doctor, data).split())
+    for finding in data.findings:
+        assert f"{finding.title}: " in whole
+        assert " ".join(finding.why.split()) in whole
+        if finding.level in ("fail", "warn"):
+            for command in finding.fix.commands:
+                assert " ".join(command.split()) in whole
+    steps = {name for step in data.way.steps for name in step.mends}
+    for cause in stops_of(data):
+        finding = next(each for each in data.findings if each.id == cause)
+        assert " ".join(finding.seen.splitlines()[0].split()) in short
+        assert cause in steps or all(" ".join(line.split()) in short for line in finding.fix.commands)
+
+
 def test_every_cause_of_the_table_is_said_in_full() -> None:
     """Nothing that stops a machine is left without words on what to do."""
     for name in NAMES:
@@ -162,6 +205,12 @@ def test_every_cause_of_the_table_is_said_in_full() -> None:
         for cause in {*(OUTCOMES[name].build or ()), *OUTCOMES[name].run}:
             assert findings[cause].why, (name, cause)
             assert findings[cause].fix.say or findings[cause].fix.commands, (name, cause)
+
+
+@pytest.mark.parametrize(("name", "helps"), [("b580-small-bar", False), ("a770-small-bar", True)])
+def test_advice_is_about_the_card_that_is_here(name: str, *, helps: bool) -> None:
+    """Only Alchemist has i915 for a driver where the BAR is small; the owner of a B580 was told of it too."""
+    assert ("i915" in next(each.fix.say for each in doctor(name).findings if each.id == "hw.small_bar")) == helps
 
 
 def test_a_well_machine_has_no_cause() -> None:

@@ -119,8 +119,8 @@ def test_one_line_of_a_post_makes_nothing_well(tmp_path: Path) -> None:
     data = judge(tmp_path, "Linux box 6.14.0-33-generic #33-Ubuntu SMP x86_64 GNU/Linux\n")
     assert data.root_causes == []
     assert "ok" not in levels(data).values()
-    assert "nothing that was told speaks against it" in screen(data)
-    assert "nothing is wrong" not in screen(data)
+    assert "Nothing that was told is wrong" in screen(data)
+    assert "Nothing is wrong" not in screen(data)
 
 
 def test_a_listed_gpu_proves_the_way_to_it(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_why_pip_did_not_install_torch_is_why_it_does_not_import(tmp_path: Path)
 def test_errors_are_shown_before_what_only_warns(tmp_path: Path) -> None:
     driver = "ii  libze-intel-gpu1  24.31.30714.9  amd64  Level Zero\n"
     shown = screen(judge(tmp_path, f"{driver}E: Unable to correct problems, you have held broken packages.\n"))
-    assert 0 < shown.index("pkg.unmet") < shown.index("they may bite")
+    assert 0 < shown.index("pkg.unmet") < shown.index("\n ! GPU driver")
 
 
 def test_what_was_not_recognised_is_shown(tmp_path: Path) -> None:

@@ -203,11 +203,9 @@ def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) ->
 @pytest.mark.parametrize(
     ("name", "facts", "profile", "verbose"),
     [
-        ("doctor-neither-gpu-nor-oneapi", LAPTOP, "torch-2.14", False),
         ("doctor-neither-gpu-nor-oneapi-verbose", LAPTOP, "torch-2.14", True),
         ("doctor-well", WORKSTATION, "torch-2.14", False),
         ("doctor-sim", LAPTOP, "sim", False),
-        ("doctor-everything-well", WELL, "torch-2.14", False),
         ("doctor-lost-card", LOST, "torch-2.14", True),
     ],
 )

@@ -29,6 +29,7 @@ from xpusetup.ui.console import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from xpusetup.commands.result import AnyResult
     from xpusetup.recommend.answer import Way
@@ -316,7 +317,24 @@ def test_without_root() -> None:
     assert '--install-dir "$HOME/intel/oneapi"' in setup.tasks[0].step.run[1][2]
     old = make_setup(PLACES["b580-new"], shipped("torch-2.5"), known(), goal="build", root=False)
     assert not old.tasks
-    assert "No installer of oneAPI 2024.1 is known" in old.notes[0].say
+    assert "No installer of oneAPI 2024.1 is known" in old.notes[-1].say
+
+
+def test_what_root_alone_can_do_is_said_without_root_too() -> None:
+    setup = {
+        root: make_setup(PLACES["no-gpu-debian-12"], shipped("torch-2.14"), known(), goal="build", root=root)
+        for root in (True, False)
+    }
+    told = {note.title for note in setup[False].notes}
+    assert {note.title for note in setup[True].notes} <= told
+    assert {task.step.title for task in setup[True].tasks if task.step.id == "setup.toolchain"} <= told
+    assert "Intel's offline compiler (ocloc)" in told
+
+
+def test_a_script_for_root_ends_with_what_follows(tmp_path: Path) -> None:
+    file = tmp_path / "root.sh"
+    show_setup(prepared("b580-new", "run"), out=str(file))
+    assert file.read_text().splitlines()[-1].startswith("echo 'restart this machine, then ask again: xpusetup setup")
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -220,6 +220,20 @@ def test_wrapped(text: str, width: int, lines: list[str]) -> None:
     assert wrap(text, width) == lines
 
 
+def test_commands_of_any_program_stand_whole_in_what_failed() -> None:
+    """The screen knew some programs; a command of another one was broken into lines that fail when they are pasted."""
+    commands = [
+        "cmake -DCMAKE_PREFIX_PATH=/opt/somewhere/else -S . -B build",
+        "pip download --no-binary :all: torch==9.9",
+    ]
+    commands += ["LDFLAGS=-ltinfo some-tool --first-of-its-options one --second two"]
+    cause = replace(screens.EXPLAINED.causes[0], commands=list(map(Command, commands)))
+    data = replace(screens.EXPLAINED, causes=[cause])
+    for width in (40, 60, 80):
+        lines = [line.strip() for line in written(lambda c: show.show_data(c, data, verbose=False), width).splitlines()]
+        assert set(commands) <= set(lines)
+
+
 def test_a_long_command_is_one_line() -> None:
     data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
     text = written(lambda console: show.show_data(console, data, verbose=False), 60)

@@ -157,7 +157,7 @@ OUTCOMES: dict[str, Outcome] = {
     "disk-full": _kept(build=("res.disk",)),
     "quota-full": _kept(release="torch-2.12", build=("res.disk",)),
     "proxy-with-password": _kept(told="net.credentials"),
-    "offline": Outcome(build=KIT, way=("wheel", "torch-2.14"), told=("net.git_reach",)),
+    "offline": Outcome(build=(*KIT, "net.git_reach"), run=("net.wheels_reach",), way=("wheel", "torch-2.14")),
     "no-gpu-debian-12": _none("hw.intel_gpu_present", OTHERS),
     "no-gpu-rhel-9": _none("hw.intel_gpu_present", OTHERS),
     "no-gpu-arch-linux": _none("hw.intel_gpu_present", OTHERS),

@@ -205,5 +205,18 @@ def test_what_importing_torch_does_is_a_fact(
 def test_hosts_are_asked_only_by_name(tmp_path: Path) -> None:
     env = caller(tmp_path / "home", https_proxy="http://127.0.0.1:9")
     assert "net.git_reach" not in levels(doctor(env, "--for", "build", "--json").document["result"])
-    finding = doctor(env, "--only", "net.git_reach", "--json").document["result"]["findings"][0]
-    assert (finding["level"], finding["seen"]) == ("warn", "no answer from github.com")
+    asked = ("--only", "net.git_reach", "--only", "net.wheels_reach")
+    hosts = (
+        "no answer from github.com, download.pytorch.org, pypi.org",
+        "no answer from download.pytorch.org, pypi.org",
+    )
+    findings = doctor(env, *asked, "--json").document["result"]["findings"]
+    assert [(each["level"] in ("fail", "warn"), each["seen"]) for each in findings] == [(True, seen) for seen in hosts]
+
+
+def test_without_a_route_nothing_is_fetched(tmp_path: Path) -> None:
+    """No host is asked: the kernel's own tables tell."""
+    write(tmp_path, {"root/proc/net/route": "Iface\tDestination\n", "root/proc/net/ipv6_route": ""})
+    env = caller(tmp_path / "home", XPUSETUP_SYSROOT=str(tmp_path / "root"))
+    found = levels(doctor(env, "--for", "build", "--json").document["result"])
+    assert found["net.git_reach"] in ("fail", "warn")

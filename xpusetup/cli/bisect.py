@@ -58,8 +58,8 @@ def bisect(
         words = (*(each for each in (from_good, to_bad) if each), *words)
     good, bad = good or from_good, bad or to_bad
     if not good or not bad:
-        fix = "xpusetup bisect GOOD BAD -- COMMAND, as in: xpusetup bisect v2.13.0 main --profile main -- python t.py"
-        raise UsageError("bisect needs a commit that works and one that fails", fix=fix)
+        line = "xpusetup bisect v2.13.0 main --profile main -- python t.py"
+        raise UsageError("bisect needs a commit that works and one that fails", fix="as in: ", command=line)
     ends = {"component": component, "good": good, "bad": bad, "nightlies": nightlies}
     hunt = bisect.Hunt(**ends, command=words, skip=tuple(skip or ()))
     with told.view() as view:

@@ -35,7 +35,7 @@ def setup(
     no_root: Annotated[bool, options.flag("--no-root", "Show what a user can install without root.")] = False,
     out: Annotated[str, options.value("--out -o", "FILE", "Write the commands as a script for root.")] = "",
     facts: Annotated[str, options.value("--facts", "FILE", "For the machine that doctor --save saw.")] = "",
-    told: options.ResultOutput,
+    told: options.LongOutput,
 ) -> AnyResult:
     """Show what this machine lacks, as commands to run. --apply runs them."""
     from xpusetup.base.errors import UsageError

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WAY_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
-    *("python", "torch", "environment"),
+    *("python", "torch", "environment", "network"),
 )
 """What the way follows from; compilers and toolkits decide a build, and doctor asks for them."""
 

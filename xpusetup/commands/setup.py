@@ -40,6 +40,10 @@ SETUP_SECTIONS: tuple[Section, ...] = (
 """What tells what is there already."""
 
 
+AFTER = {"restart": "restart this machine, then ask again", "login": "log out and in, then ask again"}
+"""What a script for root says at its end where that has to follow."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class SetupOptions:
     """What setup was asked. `root`: with root; otherwise only what a user can install for themselves."""
@@ -151,12 +155,17 @@ def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
         head = f"{system}, for {prepared.profile.name}"
-        text = render_system(tuple(task.step for task in prepared.setup.tasks), head)
+        tasks = prepared.setup.tasks
+        after = next((AFTER[task.then] for task in tasks if task.then), "")
+        text = render_system(tuple(task.step for task in tasks), head)
+        text += f"\n{shlex.join(('echo', f'{after}: {prepared.options}'))}\n" if after else ""
         files.write_text(Path(out), text, executable=True)
     return Result("setup", replace(_describe(prepared), file=out or None))
 
 
 def _describe(prepared: SetupPlan) -> SetupResult:
+    way = make_way(prepared.facts, shipped(), known(), asked=prepared.named)
+    kept = prepared.goal == "run" and way.kept and way.profile == prepared.profile.name
     published = prepared.profile.published or prepared.profile.installer  # what was not can only be built
     verb = "install" if prepared.goal == "run" and published else "build"
     return SetupResult(
@@ -167,7 +176,7 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        follows=Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),
+        follows=way.commands[-1] if kept else Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import (
@@ -441,6 +442,12 @@ class Profile(Strict):
     def compiles(self) -> bool:
         """Whether anything of it is built from source; otherwise it is installed."""
         return any(part.kind == "source" for part in self.components)
+
+    @property
+    def git_hosts(self) -> tuple[str, ...]:
+        """The hosts that its sources are fetched from."""
+        hosts = (urlsplit(part.repo).hostname for part in self.components if part.kind == "source")
+        return tuple(dict.fromkeys(filter(None, hosts)))
 
     @property
     def pythons(self) -> tuple[str, ...]:

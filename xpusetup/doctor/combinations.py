@@ -13,7 +13,7 @@ def check_combinations(question: Question) -> CheckAnswer | None:
         return None
     found = find_known_bad(question.bad, Situation(question.facts, question.gpus))
     if not found:
-        return CheckAnswer("ok", "none that is listed")
+        return CheckAnswer("ok", "none here")
     first = found[0]
     words = {"happens": first.happens, "workaround": first.workaround, "thread": first.source}
     stops = first.stops and (first.firm or not lists_gpu(question.facts))

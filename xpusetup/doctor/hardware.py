@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 SMALL = 256 << 20
+SLOWLY = " If the board cannot, let i915 have this Alchemist card: it is slow, and works."
 FORCED = re.compile(r"\b(?:i915|xe)\.force_probe=\S+")
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
@@ -138,16 +139,15 @@ def check_small_bar(question: Question) -> CheckAnswer | None:
     """Look at the window to the memory of each card; xe refuses a small one, i915 is slow with it."""
     cards = [gpu for gpu in intel_gpus(question) if is_discrete(question, gpu) and gpu.bar is not None]
     small = [gpu for gpu in cards if (gpu.bar or 0) <= SMALL]
-    if not cards:
-        return None
     if not small:
-        return CheckAnswer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
-    refused = REFUSES_MEMORY in question.facts.refused
+        seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards)
+        return CheckAnswer("ok", seen) if cards else None
     ladder = question.facts.userland.level_zero if question.facts.userland else None
     starts = lists_all(question) and ladder is not None and not ladder.init
-    blind = any(gpu.driver == "xe" for gpu in small) and not starts
-    level: Level = "fail" if refused or blind else "warn"
-    return CheckAnswer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+    blind = REFUSES_MEMORY in question.facts.refused or (any(gpu.driver == "xe" for gpu in small) and not starts)
+    seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small)
+    words = {"instead": SLOWLY if any(gpu in small for gpu in of_family(question, "dg2")) else ""}
+    return CheckAnswer("fail" if blind else "warn", seen, words)
 
 
 def check_several_battlemage(question: Question) -> CheckAnswer | None:
@@ -261,7 +261,7 @@ def check_firmware(question: Question) -> CheckAnswer | None:
             return CheckAnswer("fail", f"no /lib/firmware/{lacking[0]}*")
     if kernel.messages is None and not lists_gpu(question.facts):
         return None  # the kernel keeps them for root, and a node alone does not tell
-    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "none is missed")
+    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "nothing is missing")
 
 
 def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
@@ -280,7 +280,7 @@ def check_wedged(question: Question) -> CheckAnswer | None:
     if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
         return None  # what no driver of this kernel knows: kmd.force_probe
     if not lines:
-        return CheckAnswer("ok", "none is given up")
+        return CheckAnswer("ok", "none")
     first = next((line for line in lines if "wedged" not in line), lines[0])
     return CheckAnswer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
 

@@ -122,6 +122,7 @@ CHECKS: tuple[Check, ...] = (
     Check("res.memory_jobs", resources.check_memory, ("resources",), BUILD),
     Check("res.cgroup", resources.check_cgroup, ("resources",), BUILD),
     Check("net.git_reach", resources.check_reach, ("network",), BUILD),
+    Check("net.wheels_reach", resources.check_downloads, ("network", "hardware", "torch"), RUN),
     Check("net.proxy", resources.check_proxy, ("network",), BUILD),
     Check("net.credentials", resources.check_credentials, ("network",), BUILD),
     Check("net.redirects", resources.check_redirects, ("network",), BUILD),

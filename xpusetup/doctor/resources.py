@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.question import CheckAnswer, Question, numbers
+from xpusetup.doctor.question import CheckAnswer, Question, intel_gpus, numbers
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
+from xpusetup.machine.works import cut_off, has_mirrors
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -19,12 +20,25 @@ if TYPE_CHECKING:
 def check_reach(question: Question) -> CheckAnswer | None:
     """Say which hosts answered, where they were asked."""
     network = question.facts.network
-    if network is None or network.reach is None:
+    if why := cut_off(question.facts):
+        return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=_bundle(question, ""))
+    return CheckAnswer("ok", ", ".join(network.reach)) if network and network.reach else None
+
+
+def check_downloads(question: Question) -> CheckAnswer | None:
+    """Say whether the published wheels can be fetched, where no torch is here that serves."""
+    torch = question.facts.torch
+    serves = torch is not None and torch.version is not None and (torch.xpu or not intel_gpus(question))
+    why = "" if serves else cut_off(question.facts, question.profile.git_hosts)
+    if not why:
         return None
-    silent = [host for host, answers in network.reach.items() if not answers]
-    if silent:
-        return CheckAnswer("warn", f"no answer from {', '.join(silent)}")
-    return CheckAnswer("ok", ", ".join(network.reach))
+    words = _bundle(question, " --from wheels")
+    return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=words)
+
+
+def _bundle(question: Question, options: str) -> dict[str, str]:
+    name = question.profile.name
+    return {"create": f"xpusetup bundle create {name}.tar --profile {name}{options}", "bundle": f"{name}.tar"}
 
 
 def check_proxy(question: Question) -> CheckAnswer | None:
@@ -48,11 +62,7 @@ def check_credentials(question: Question) -> CheckAnswer | None:
     if network is None:
         return None
     there = network.credentials
-    return (
-        CheckAnswer("info", ", ".join(there))
-        if there
-        else CheckAnswer("ok", "none in the addresses of proxies and indexes")
-    )
+    return CheckAnswer("info", ", ".join(there)) if there else CheckAnswer("ok", "none")
 
 
 def check_redirects(question: Question) -> CheckAnswer | None:

@@ -41,7 +41,7 @@ def check_with_wheel(question: Question) -> CheckAnswer | None:
     if not brought:
         return None
     if not first:
-        return CheckAnswer("ok", f"{brought[0]}, and no toolkit on the library path")
+        return CheckAnswer("ok", f"none; {brought[0]} is the environment's own")
     broken = torch.report is not None and (torch.report.error or torch.report.available is False)
     return CheckAnswer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
 
@@ -61,7 +61,7 @@ def check_versions(question: Question) -> CheckAnswer | None:
         found = sorted(set(COMPILER.findall(variable(question, name))))
         if len(found) > 1:
             return CheckAnswer("warn", f"{name} holds {' and '.join(found)}")
-    return CheckAnswer("ok", "not more than one")
+    return CheckAnswer("ok", "at most one")
 
 
 def check_foreign_libraries(question: Question) -> CheckAnswer | None:
@@ -436,7 +436,7 @@ def check_ocloc_targets(question: Question) -> CheckAnswer | None:
     return (
         CheckAnswer("warn", f"it does not know {', '.join(strange)}", words)
         if strange
-        else CheckAnswer("ok", "all are known")
+        else CheckAnswer("ok", "all that are built for")
     )
 
 

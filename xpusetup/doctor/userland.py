@@ -141,7 +141,7 @@ def check_mixed(question: Question) -> CheckAnswer | None:
     gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
     words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
     if not both and not halves:
-        return CheckAnswer("ok", "one of each")
+        return CheckAnswer("ok", "none")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
     broken |= bool(halves) and (fails(question.facts) or bool(question.facts.refused))  # listed, and nothing runs

@@ -174,7 +174,8 @@ class Network(Table):
 
     `proxies` by variable; `credentials` name variables and settings with a password in an address; `redirects` are
     git's insteadOf rules {address: what it replaces}, `indexes` pip's settings by where they stand. `reach` says per
-    host whether it answered; None: not asked.
+    host whether it answered; None: not asked. `routed`: whether a route leads out of this machine, as the kernel's
+    tables have it; None: not told.
     """
 
     proxies: dict[str, str] = field(default_factory=dict)
@@ -182,6 +183,7 @@ class Network(Table):
     redirects: dict[str, str] = field(default_factory=dict)
     indexes: dict[str, str] = field(default_factory=dict)
     reach: dict[str, bool] | None = None
+    routed: bool | None = None
 
 
 # What is installed: toolkits, programs, the user-mode driver, and what other accelerators bring.

@@ -223,6 +223,16 @@ def parse_redirects(text: str) -> dict[str, str]:
     return found
 
 
+def parse_routes(old: str | None, new: str | None) -> bool | None:
+    """Say whether /proc/net/route and ipv6_route have a route that leaves the machine; link-local ones do not."""
+    if old is None and new is None:
+        return None
+    rows = [line.split() for line in (old or "").splitlines()[1:]]
+    later = [line.split() for line in (new or "").splitlines()]
+    rows += [row[-1:] for row in later if row and not row[0].startswith(("fe8", "ff"))]
+    return any(row and row[0] != "lo" for row in rows)
+
+
 def parse_entry_points(text: str, group: str) -> dict[str, str]:
     """Read an entry_points.txt: {name: object} of one group."""
     found, section = {}, ""

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from xpusetup.base.text import without_credentials
 from xpusetup.machine.environments import TorchTree
 from xpusetup.machine.facts import Cache, Container, Network
-from xpusetup.machine.parsers import parse_pip_settings, parse_redirects
+from xpusetup.machine.parsers import parse_pip_settings, parse_redirects, parse_routes
 from xpusetup.system.files import Sysroot, read_text
 from xpusetup.system.process import TIMEOUT_S, Notes, run_process
 
@@ -41,6 +41,7 @@ def probe_network(sysroot: Sysroot, hosts: tuple[str, ...], notes: Notes) -> Net
         redirects={without_credentials(address)[0]: without_credentials(old)[0] for address, old in redirects.items()},
         indexes=_plain(indexes),
         reach=_reach(hosts, notes) if hosts else None,
+        routed=parse_routes(sysroot.read("/proc/net/route"), sysroot.read("/proc/net/ipv6_route")),
     )
 
 

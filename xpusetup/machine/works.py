@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from xpusetup.machine.facts import Facts
 
 
@@ -31,6 +33,22 @@ def fails(facts: Facts) -> bool:
     shown = facts.userland.clinfo if facts.userland else None
     blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(facts)
     return not torch_works(facts) and (without or refused or blank or bool(facts.refused))
+
+
+def cut_off(facts: Facts, besides: Collection[str] = ()) -> str:
+    """Say why nothing can be fetched here: hosts that do not answer, but for those besides, or no route out."""
+    network = facts.network
+    if network is None:
+        return ""
+    silent = [host for host, answers in (network.reach or {}).items() if not answers and host not in besides]
+    if silent:
+        return f"no answer from {', '.join(silent)}"
+    return "no route leads out of this machine" if network.routed is False and not network.proxies else ""
+
+
+def has_mirrors(facts: Facts) -> bool:
+    """Say whether git or pip go elsewhere than to the hosts of profiles."""
+    return facts.network is not None and bool(facts.network.redirects or facts.network.indexes)
 
 
 def is_gpu_line(line: str) -> bool:

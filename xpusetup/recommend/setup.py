@@ -192,14 +192,23 @@ def make_setup(facts: Facts, profile: Profile, known: MachineTables, *, goal: Go
     place = _place(facts, profile, known, goal, ours=ours)
     manager = place.manager
     found: list[Task | Note] = []
-    if root and ours:
+    if ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]
-    if root:
-        found += [*toolchain_tasks(facts, manager, goal), *_maker(place)]
+    found += [*toolchain_tasks(facts, manager, goal), *_maker(place)]
+    if not root:
+        found = [_left_to_root(each) for each in found]
     if goal == "build":
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def _left_to_root(each: Task | Note) -> Note:
+    """Give what only root can do as a note for whoever has no such right."""
+    if isinstance(each, Note):
+        return each
+    say = Advice("Only root can do this: ", Command("xpusetup setup"))
+    return Note(id=each.step.id, title=each.step.title, say=say, source="")
 
 
 def _place(facts: Facts, profile: Profile, known: MachineTables, goal: Goal, *, ours: bool) -> SetupGoal:

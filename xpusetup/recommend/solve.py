@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.command import Command
 from xpusetup.machine.gpus import LEGACY
-from xpusetup.machine.works import torch_works
+from xpusetup.machine.works import cut_off, has_mirrors, torch_works
 from xpusetup.recommend.answer import After, Note, Refusal, Task, Way, WayStep
 from xpusetup.recommend.machine import (
     Card,
@@ -134,9 +134,12 @@ MENDS = {
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
     "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
     "setup.access": ("perm.render_group",),
-    "setup.toolchain": ("py.venv",),
+    "setup.toolchain": ("cc.gcc", "git.present", "py.headers", "py.venv"),
+    "setup.oneapi": ("oneapi.compiler",),
 }
 """The checks that find fault until a task is done."""
+KEPT = "nothing to install"
+"""How the step begins where a PyTorch that serves is here."""
 WRONG = ("torch.is_xpu_build", "hw.release_has_code")
 WINDOWS = ("wsl.dxg", "umd.ze_init")
 
@@ -195,19 +198,23 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
     command = Command(shlex.join((torch.python, "-c", statement)))
-    title = f"nothing to install: {what} is in {torch.prefix}"
+    title = f"{KEPT}: {what} is in {torch.prefix}"
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 
-def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
-    """Give the command that brings PyTorch."""
+def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> Iterator[WayStep]:
+    """Give the command that brings PyTorch; where nothing can be fetched, by a file from a machine that can."""
+    verb, title = "build", f"{profile.name} from source{f' with {profile.toolkit.title}' if profile.toolkit else ''}"
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
         verb, title = "install", f"the published wheels, {version}; no build needed"
-    else:
-        toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
-        verb, title = "build", f"{profile.name} from source{toolkit}"
-    return WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
+    if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
+        file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
+        create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
+        elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
+        yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
+        options = f" --bundle {file}"
+    yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
@@ -293,9 +300,11 @@ def _with_gpu(
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
-        step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)
-        if kept
-        else last_step(profile, options, wheel=wheel),
+        *(
+            [step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)]
+            if kept
+            else last_steps(profile, options, facts, wheel=wheel)
+        ),
     )
     return Way(
         route="wheel" if wheel else "build",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
-from urllib.parse import urlsplit
 
 from xpusetup.base.command import Advice
 from xpusetup.base.errors import NotReadyError
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
 """Areas of checks that are about a device on this machine."""
 EVERYTHING: tuple[Section, ...] = get_args(Section)
+WHEEL_HOSTS = ("download.pytorch.org", "pypi.org")
 SHOWN: tuple[Section, ...] = ("system", "resources", "python")
 """What the first line of a diagnosis is made of."""
 
@@ -41,9 +41,9 @@ def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
 def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
     """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
     sections = {*sections_for(goals, only), *SHOWN}
-    parts = workspace.profile.components if "net.git_reach" in only else []
-    hosts = dict.fromkeys(urlsplit(part.repo).hostname or "" for part in parts if part.kind == "source")
-    return probe_all(workspace, [section for section in EVERYTHING if section in sections], tuple(filter(None, hosts)))
+    hosts = workspace.profile.git_hosts if "net.git_reach" in only else ()
+    hosts += WHEEL_HOSTS if "net.wheels_reach" in only else ()
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
 
 
 def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
@@ -105,4 +105,5 @@ def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify
     Nobody needs a device to install for it (images, login nodes): its checks count where verification is required.
     """
     found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
+    found = [finding for finding in found if finding.area != "network"]  # sources may be here, or come in a bundle
     return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]

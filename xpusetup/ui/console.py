@@ -17,7 +17,7 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
 from xpusetup.base.verbs import VERBS
-from xpusetup.system.environment import short_path
+from xpusetup.system.environment import short_path, variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,9 +34,11 @@ T = TypeVar("T")
 
 BEGINS = (
     rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
-    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
+    r"sudo \S|apt-get \w|(?:\S*/)?python3? -",
+    r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
     r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
+    r"(?:grep|uname|ls|dpkg|lspci|cmake|ninja|ctest|taskset|ulimit) -|docker (?:run|exec|pull)\b|sycl-ls --",
     r"wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
 )
 COMMAND = re.compile(
@@ -58,13 +60,15 @@ SHARE = 0.55
 class Wrapping(Console):
     """A terminal whose lines of text are never wider than it is, but for a word or command that is.
 
-    What goes into a file or a pipe is for other programs too: there lines stay as they are.
+    What goes into a file or a pipe is for other programs too: there lines stay as they are, unless COLUMNS is set.
     """
+
+    wraps = False
 
     def print(self, *objects: Any, **words: Any) -> None:
         """Print; a text is laid out first."""
         if (
-            not self.is_terminal
+            not (self.is_terminal or self.wraps)
             or len(objects) != 1
             or not isinstance(objects[0], str)
             or not words.keys() <= {"style"}
@@ -206,7 +210,8 @@ def write_text(text: str, *, stderr: bool = False) -> None:
 def make_console(*, stderr: bool = False, progress: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
     console = (ProgressLine if progress else Terminal)(stderr=stderr, highlight=False, soft_wrap=True)
-    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    console.wraps = variable("COLUMNS").isdigit()  # rich has taken it
+    console.width = min(console.width, WIDTH) if console.is_terminal or console.wraps else WIDTH
     return console
 
 
@@ -234,6 +239,12 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
     words = Text.from_markup(" ".join(mark_commands(text).split("\n")).strip())
     for number, line in enumerate(lay_out(words, console.width - len(indent), indent=0) if words else ()):
         console.print(f"{first if first and number == 0 else indent}{line.markup.rstrip()}", style=style)
+
+
+def print_commands(console: Console, commands: Iterable[str], indent: int) -> None:
+    """Print commands to copy, each a line of its own that is not broken, whatever program it calls."""
+    for command in commands:
+        console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
 
 
 NAMED = 3

@@ -1,4 +1,4 @@
-"""The doctor's screen, the shortest way on this machine, and setup's commands."""
+"""The doctor's screen: the verdict, one list of what to do, and a line for each area; -v shows every check."""
 
 from __future__ import annotations
 
@@ -7,37 +7,258 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.base.command import Command
+from xpusetup.doctor.registry import CHECKS
+from xpusetup.recommend.answer import WayStep
+from xpusetup.recommend.solve import KEPT, MENDS
 from xpusetup.system.logs import STDIN
-from xpusetup.ui.console import MARKS, prose
-from xpusetup.ui.recommend import show_steps
+from xpusetup.ui.console import MARKS, print_commands, prose
+from xpusetup.ui.recommend import show_step
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Iterator, Sequence
 
     from rich.console import Console
 
-    from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
+    from xpusetup.base.model import Level
+    from xpusetup.commands.doctor import (
+        CheckList,
+        Comparison,
+        Diagnosis,
+        DoctorFinding,
+        FindingFix,
+        UpstreamReport,
+    )
     from xpusetup.commands.paste import PasteSummary
 
 
-# The doctor's screen: a line for each check by area, and at the end the root causes with what mends them.
-
-
-NEXT = "\n"
 FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
+FEWEST = 3
+"""As many checks are shown whole without -v: somebody asked for them by name."""
+SHORT = 64
+"""As many letters have room in the line of an area at 80 columns."""
+AMISS = ("fail", "crash")
+BY_SETUP = {*MENDS["setup.toolchain"], *MENDS["setup.oneapi"]}
+"""Checks of what setup installs for a build, wherever they know commands themselves."""
+LABELS = {"pytorch": "PyTorch", "shell": "This shell", "driver": "GPU driver", "plugins": "Device"}
 
 
 def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Print what was found."""
-    console.print(f"\n Machine     {escape(data.machine)}")
-    console.print(f" Profile     {data.profile} [dim](from {data.chosen_by})[/]\n")
-    _show_findings(console, data.findings, verbose=verbose)
-    _show_causes(console, data)
+    """Print the verdict, what to do, and the state of each area; `verbose`: of each check."""
+    level, verdict = _verdict(data)
+    console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
+    if level == "fail" and data.way.route == "none":
+        prose(console, "   ", data.way.why)
+    if data.pasted and data.pasted.surer:
+        _show_errors(console, data, data.pasted)
+    numbers = _show_road(console, data)
+    if data.way.route != "none" and data.way.steps:
+        _show_why(console, data, verbose=verbose)
+    if data.pasted and not data.pasted.surer:
+        _show_errors(console, data, data.pasted)
+    console.print()
+    why = "" if data.chosen_by.startswith("the newest") and not verbose else f" ({data.chosen_by})"
+    prose(console, " ", f"{data.machine} · judged for {data.profile}{why}", style="dim")
+    if verbose or len(data.findings) <= FEWEST:
+        _show_checks(console, data.findings)
+    else:
+        _show_areas(console, data, numbers)
+    _show_more(console, data, verbose=verbose)
     if data.pasted:
         _show_pasted(console, data.pasted, verbose=verbose)
     if data.saved:
         console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
+
+
+def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
+    """Print why this way; to whom asks for a build alone, how to do without."""
+    last = data.way.steps[-1]
+    if not _is_followed(data):
+        prose(console, " ", f"without a build: {data.way.commands[-1]}", style="dim")
+    elif verbose or not last.title.startswith(KEPT):
+        prose(console, " ", f"why: {data.way.why}", style="dim")
+
+
+def _is_followed(data: Diagnosis) -> bool:
+    """Say whether the way leads to what was asked for: a build alone may have been."""
+    return "run" in data.stops or data.way.route == "build"
+
+
+def _verdict(data: Diagnosis) -> tuple[Level, str]:
+    """Say in one line whether the way is free, and how sure that is where the machine was told of."""
+    causes, pasted = _causes(data), data.pasted
+    if causes:
+        stopped = [goal for goal in _goals(data) if data.stops[goal]]
+        if data.way.route == "none" and stopped == ["run"]:
+            return "fail", "No accelerator is here that this program serves"
+        what = f"{data.profile} {'cannot be built' if stopped == ['build'] else 'can be neither built nor used'}"
+        what = "PyTorch cannot use the accelerator" if stopped == ["run"] else what
+        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
+        return "fail", f"{what} here yet: {count}"
+    if pasted and (said := _verdict_of(pasted)):
+        return ("warn", said) if pasted.symptoms or pasted.causes or pasted.kernel else ("info", said)
+    warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
+    words = [_count(warnings, "warning")] if warnings else []
+    refused = [each.profile for each in data.way.refusals if not data.chosen_by.startswith("the newest")]
+    words += [f"{data.profile} is not advised here"] if data.way.profile in refused else []
+    level: Level = "warn" if words else "ok"
+    words += ["a build would be stopped"] if data.stops.get("build") and not words else []
+    return level, "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def _verdict_of(pasted: PasteSummary) -> str:
+    """Say what is to be said of a machine that was told of, where no check found a cause."""
+    if pasted.symptoms and not pasted.causes:
+        return "It fails, and what was told does not say why"
+    if any(cause.level == "error" for cause in pasted.causes):
+        return "Nothing that was told of the machine is wrong; its errors say what is"
+    if pasted.kernel:
+        return "No cause is known, and the kernel tells of errors"
+    return "Nothing that was told is wrong; what is not known stands below" if pasted.unknown else ""
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _goals(data: Diagnosis) -> list[str]:
+    """Give the goals that the way takes; where there is no way, the one that is stopped."""
+    if data.way.route == "none":
+        return [goal for goal in ("run", "build") if data.stops.get(goal)][:1] or list(data.stops)
+    return ["run"] if data.way.route in ("wheel", "image") and "run" in data.stops else list(data.stops)
+
+
+def _matters(finding: DoctorFinding, data: Diagnosis) -> bool:
+    """Say whether a finding counts for a goal of the way."""
+    goals = next((check.goals for check in CHECKS if check.id == finding.id), ())
+    return any(goal in goals for goal in _goals(data))
+
+
+def _causes(data: Diagnosis) -> list[DoctorFinding]:
+    """Give the causes that stand in the way, first things first."""
+    found = {finding.id: finding for finding in data.findings}
+    stops = {name for goal in _goals(data) for name in data.stops[goal]}
+    return [found[name] for name in data.root_causes if name in stops]
+
+
+def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
+    """Print one list: causes with what mends them, then the steps to PyTorch. Give the number of each cause."""
+    causes = {cause.id: cause for cause in _causes(data)}
+    steps = _steps(data)
+    mended = {name for step in steps for name in step.mends}
+    rows: list[tuple[WayStep, list[DoctorFinding]]] = [
+        (_step_of(cause, data), [cause]) for name, cause in causes.items() if name not in mended
+    ]
+    rows += [(step, [causes[name] for name in step.mends if name in causes]) for step in steps]
+    choices = data.way.steps if causes and data.way.route == "none" and not data.pasted else []
+    if rows or choices:
+        console.print()
+    for number, (step, found) in enumerate(rows, start=1):
+        if any(step.title.startswith(f"{cause.title}: ") for cause in found):
+            _show_cause(console, number, found[0], _step_of(found[0], data).commands)
+        else:
+            show_step(console, number, step, [f"{cause.title}: {_first(cause)}" for cause in found])
+    for step in choices:
+        show_step(console, "·", step)
+    return {cause.id: number for number, (_, found) in enumerate(rows, start=1) for cause in found}
+
+
+def _steps(data: Diagnosis) -> list[WayStep]:
+    """Give the steps to what was asked for: along the way, or to a build where that alone was asked about."""
+    way = data.way
+    if way.route == "none":
+        return []
+    if way.steps and not _is_followed(data):
+        return [
+            WayStep(
+                title=f"{data.profile} from source", commands=(Command(f"xpusetup build --profile {data.profile}"),)
+            )
+        ]
+    return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
+
+
+def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
+    """Give a cause as a step; what setup installs for a build is one command."""
+    commands = tuple(cause.fix.commands)
+    if commands and cause.id in BY_SETUP and not data.pasted:
+        commands = (Command(f"xpusetup setup --for build --profile {data.profile} --apply"),)
+    return WayStep(title=f"{cause.title}: ", commands=commands)
+
+
+def _first(finding: DoctorFinding) -> str:
+    return finding.seen.partition("\n")[0]
+
+
+def _show_cause(console: Console, number: int, finding: DoctorFinding, commands: Sequence[str]) -> None:
+    """Print a cause with what mends it; what stands behind the first one is asked again when that is mended."""
+    first, *more = finding.seen.splitlines() or [""]
+    prose(console, "      ", f"{finding.title}: {first} ({finding.id})", first=f"   {number}  ")
+    for line in more:
+        console.print(f"      {escape(line)}")
+    prose(console, "      ", finding.why if number == 1 else "")
+    print_commands(console, commands, 8)
+    prose(console, "      ", finding.fix.say if number == 1 or not commands else "")
+
+
+def _show_areas(console: Console, data: Diagnosis, numbers: dict[str, int]) -> None:
+    """Print a line for each area: what is amiss in it, else the first thing that is well."""
+    areas: dict[str, list[DoctorFinding]] = {}
+    for finding in data.findings:
+        areas.setdefault(finding.area, []).append(finding)
+    for area, group in areas.items():
+        label = LABELS.get(area, area.capitalize())
+        for level, text, fix in _lines_of(group, data, numbers):
+            prose(console, " " * 15, text, first=f" {MARKS[level]} {label:<11} ")
+            print_commands(console, fix.commands if fix else (), 17)
+            prose(console, " " * 17, fix.say if fix and not fix.commands else "")
+            label = ""
+
+
+def _lines_of(
+    group: list[DoctorFinding], data: Diagnosis, numbers: dict[str, int]
+) -> Iterator[tuple[Level, str, FindingFix | None]]:
+    """Give what is amiss in an area, else one line: what waits, or the first short thing that is well."""
+    amiss = [each for each in group if each.level in (*AMISS, "warn") and not each.caused_by]
+    for each in amiss:
+        if each.id in numbers:
+            yield "fail", f"{each.title}: see {numbers[each.id]} above", None
+        elif _matters(each, data):
+            yield each.level, f"{each.title}: {_first(each)} ({each.id})", each.fix
+        else:
+            yield "info", f"{each.title}: matters for a build alone ({each.id})", None
+    well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
+    waiting = sum(each.level == "skip" for each in group)
+    if waiting and not amiss:
+        yield "skip", f"not known yet: {waiting} of {len(group)} checks", None
+    elif well and not amiss:
+        yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
+
+
+def _show_checks(console: Console, findings: list[DoctorFinding]) -> None:
+    """Print every check with its reason, its source, and where something is amiss with what mends it."""
+    for area, group in groupby(findings, key=lambda finding: finding.area):
+        label = LABELS.get(area, area.capitalize())
+        for finding in group:
+            console.print(f" {label:<11} {MARKS[finding.level]} {escape(f'{finding.title}: {_first(finding)}')}")
+            label = ""
+            prose(console, " " * 15, finding.why)
+            if finding.level in (*AMISS, "warn"):
+                print_commands(console, finding.fix.commands, 17)
+                prose(console, " " * 15, finding.fix.say)
+            if finding.why:
+                console.print(f"{' ' * 15}[dim]{finding.id} · {finding.source}[/]")
+
+
+def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
+    """Say what is not shown, and how to see it."""
+    others = [each for each in data.can_build if each != data.profile]
+    if verbose and data.root_causes and others and not data.pasted:
+        console.print(f"\n what can be built here: {', '.join(others)}")
+    words = [f"-v shows all {len(data.findings)} checks", "--only ID one of them"]
+    words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
+    words += ["--for build what stops a build"] if data.stops.get("build") and "build" not in _goals(data) else []
+    console.print(f"\n {' · '.join(words)}", style="dim")
 
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -53,14 +274,15 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 
 
-def _show_errors(console: Console, pasted: PasteSummary, said: Collection[str]) -> None:
-    """Say what the error lines mean; `said` are fixes that stand above."""
+def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> None:
+    """Say what the error lines mean, but for fixes that stand above; then the lines that do not say why."""
+    said = set() if pasted.surer else {cause.fix.say for cause in _causes(data)}
     for cause in (each for each in pasted.causes if each.fix not in said):
         console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
         prose(console, "     ", cause.cause)
-        for command in cause.commands:
-            console.print(f"       [cyan]{escape(command)}[/]")
+        print_commands(console, cause.commands, 7)
         prose(console, "     ", cause.fix)
+    _show_symptoms(console, pasted)
 
 
 def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
@@ -111,97 +333,3 @@ def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> Non
         console.print(f" {MARKS['fail']} {escape(name)}: {', '.join(causes)}")
     verdict = f"{len(data.differs)} differences" if data.differs else "no difference"
     console.print(f"\n {verdict}, {len(data.causes)} of {count} machines with a cause")
-
-
-def _show_findings(console: Console, findings: list[DoctorFinding], *, verbose: bool) -> None:
-    for area, group in groupby(findings, key=lambda finding: finding.area):
-        label = area.capitalize()
-        for finding in group:
-            if finding.level in ("skip", "unknown") and not verbose:
-                continue
-            seen = escape(f"{finding.title}: {finding.seen.partition(NEXT)[0]}")
-            console.print(f" {label:<11} {MARKS[finding.level]} {seen}")
-            label = ""
-            if verbose and finding.why:
-                prose(console, "               ", finding.why)
-                console.print(f"               [dim]{finding.source}[/]")
-
-
-def _show_causes(console: Console, data: Diagnosis) -> None:
-    causes = [finding for name in data.root_causes for finding in data.findings if finding.id == name]
-    folded = sum(finding.level == "skip" for finding in data.findings)
-    shown: set[str] = set()
-    for goal, stops in data.stops.items():
-        spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
-        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else _yes(data)}")
-        if data.pasted and data.pasted.surer:
-            _show_errors(console, data.pasted, ())
-        for finding in causes:
-            if finding.id in stops and finding.id not in shown:
-                shown.add(finding.id)
-                _show_cause(console, len(shown), finding)
-    if data.pasted:
-        if not data.pasted.surer:
-            _show_errors(console, data.pasted, {finding.fix.say for finding in causes if finding.id in shown})
-        _show_symptoms(console, data.pasted)
-    warnings = [finding for finding in data.findings if finding.level == "warn"]
-    if warnings:
-        console.print("\n Nothing stops for these, and they may bite")
-    for number, finding in enumerate(warnings, start=len(shown) + 1):
-        _show_cause(console, number, finding)
-    show_steps(console, data.way)
-    others = [each for each in data.can_build if each != data.profile]
-    if causes and others and not data.pasted:
-        console.print(f"\n what can be built here: {', '.join(others)}")
-    verdict = _verdict(data, causes, warned=bool(warnings))
-    verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
-    hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
-    console.print(f"\n {verdict}{hidden} · {len(data.findings)} checks")
-
-
-def _yes(data: Diagnosis) -> str:
-    """Say yes, where enough is known for that."""
-    unknown = data.pasted and data.pasted.unknown
-    if data.pasted and data.pasted.symptoms and not data.pasted.causes:
-        return "not by what was told, which does not say why"
-    if _is_told_by_errors(data):
-        return "nothing that was told of the machine speaks against it; its errors say what is wrong"
-    if data.pasted and data.pasted.kernel:
-        return "nothing that is known speaks against it, and the kernel tells of errors"
-    return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
-
-
-def _is_told_by_errors(data: Diagnosis) -> bool:
-    return data.pasted is not None and any(cause.level == "error" for cause in data.pasted.causes)
-
-
-def _spares_build(data: Diagnosis) -> bool:
-    return data.way.route in ("wheel", "image")
-
-
-def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> str:
-    """Count the causes; those that stop a build alone are told apart where nobody has to build."""
-    if not causes:
-        if data.pasted and data.pasted.symptoms and not data.pasted.causes:
-            return "it fails, and no cause was told"
-        if _is_told_by_errors(data):
-            return "its errors tell of a cause"
-        if data.pasted and (data.pasted.kernel or data.pasted.unknown):
-            by_kernel = "no cause is known, and the kernel tells of errors"
-            return by_kernel if data.pasted.kernel else "nothing fails of what was told"
-        return "nothing fails" if warned else "nothing is wrong"
-    count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-    if _spares_build(data) and not data.stops.get("run", ["unasked"]):
-        return f"nothing stops the way; {count} {'stops' if len(causes) == 1 else 'stop'} a build"
-    return count
-
-
-def _show_cause(console: Console, number: int, finding: DoctorFinding) -> None:
-    first, *more = finding.seen.splitlines() or [""]
-    console.print(f"\n   {number} [bold]{finding.id}[/]  {escape(first)}")
-    for line in more:
-        console.print(f"     {escape(line)}")
-    prose(console, "     ", finding.why)
-    for command in finding.fix.commands:
-        console.print(f"       [cyan]{escape(command)}[/]")
-    prose(console, "     ", finding.fix.say)

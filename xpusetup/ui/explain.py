@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import prose, wrap
+from xpusetup.ui.console import print_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def _show_ask(console: Console, data: ExplainResult) -> None:
     _row(console, 1, "Ask", "an assistant, a colleague or an issue, with what this prints:")
     piped = data.log == "stdin"
     command = "... | xpusetup explain --prompt" if piped else f"xpusetup explain {shlex.quote(data.log)} --prompt"
-    console.print(" " * (1 + COLUMN) + escape(command))
+    print_commands(console, [command], 1 + COLUMN)
 
 
 def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
@@ -78,8 +78,7 @@ def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
     _row(console, 1, "Cause", "none that ended it: the log goes on after this line, and its end tells of no failure")
     _row(console, 1, "Else", f"if something failed all the same: {cause.cause} ({cause.id})")
     _row(console, 1, "Fix", cause.fix)
-    for command in cause.commands:
-        console.print(" " * (1 + COLUMN) + escape(command))
+    print_commands(console, cause.commands, 1 + COLUMN)
 
 
 def _show_beside(console: Console, data: ExplainResult) -> None:
@@ -117,8 +116,7 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
         line = shorten(cause.text)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
     _row(console, indent, "Fix", cause.fix)
-    for command in cause.commands:
-        console.print(" " * (indent + COLUMN) + escape(command))
+    print_commands(console, cause.commands, indent + COLUMN)
 
 
 def show_said(console: Console, said: StepWords, indent: int) -> None:

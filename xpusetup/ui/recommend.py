@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import prose
+from xpusetup.ui.console import print_commands, prose
 from xpusetup.ui.list import show_glance
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.console import Console
 
     from xpusetup.commands.recommend import Overview, Recommendation
@@ -50,31 +52,21 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
 
 
-def show_steps(console: Console, way: Recommendation) -> None:
-    """Print what to do next: the steps of a way, or the commands of one that is not worth steps."""
-    for command in () if way.steps else way.commands:
-        console.print(f"\n next:  {escape(command)}")
-    if way.steps and way.route != "none":
-        console.print("\n The shortest way")
-        for number, step in enumerate(way.steps, start=1):
-            show_step(console, number, step)
-    if way.collected and way.why:
-        console.print()
-        prose(console, " ", f"why: {way.why}", style="dim")
+def show_step(console: Console, number: int | str, step: WayStep, notes: Iterable[str] = ()) -> None:
+    """Print a step: its title with notes below it, the commands, and what has to happen then.
 
-
-def show_step(console: Console, number: int, step: WayStep) -> None:
-    """Print a step: its title, beside or below it the commands, and what has to happen then."""
+    A single command stands beside the title where there is room.
+    """
     then = THEN[step.then]
     commands = step.commands
     line = f"   {number}  {step.title}"
     width = len(line) + sum(map(len, commands)) + len(then) + 6
-    if len(commands) == 1 and width <= console.width:
+    if len(commands) == 1 and not notes and width <= console.width:
         console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
         return
-    prose(console, "      ", step.title, first=f"   {number}  ")
-    for command in commands:
-        console.print(f"        [cyan]{escape(command)}[/]")
+    for place, text in enumerate((step.title, *notes)):
+        prose(console, "      ", text, first="" if place else f"   {number}  ")
+    print_commands(console, commands, 8)
     if then:
         console.print(f"      {then}")
 

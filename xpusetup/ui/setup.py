@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import DONE, prose
+from xpusetup.ui.console import DONE, print_commands, prose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from xpusetup.commands.setup import SetupResult
 
 
-def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     """Print what to install, or what became of it."""
     if data.ran:
         _show_end(console, data)
         return
-    show_commands(console, data)
+    show_commands(console, data, verbose=verbose)
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
@@ -30,34 +30,32 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
             prose(console, "   ", row.why)
-            for line in row.commands:
-                console.print(f"     [cyan]{escape(line)}[/]")
+            print_commands(console, row.commands, 5)
             prose(console, "   ", row.say)
         console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
-        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
+        console.print(f" [green]✓[/] nothing is missing; next: {escape(data.follows)}\n")
 
 
-def show_commands(console: Console, data: SetupResult) -> None:
+def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
     """Print the commands by step, and what no command is known for."""
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
-        for row in rows:
-            sudo = "sudo " if "root" in row.needs else ""
-            console.print(f"        [cyan]{escape(sudo + shlex.join(row.argv))}[/]")
+        print_commands(console, (("sudo " if "root" in row.needs else "") + shlex.join(row.argv) for row in rows), 8)
         if rows[-1].then:
             words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
             console.print(f"      {words[rows[-1].then]}")
     for note in data.notes:
         console.print(f"   [yellow]![/]  {escape(note.title)}")
         prose(console, "        ", note.say)
-        for line in note.commands:
-            console.print(f"        [cyan]{escape(line)}[/]")
-        console.print(f"        [dim]{escape(note.source)}[/]")
-    console.print()
+        print_commands(console, note.commands, 8)
+        if verbose and note.source:
+            console.print(f"        [dim]{escape(note.source)}[/]")
+    if data.commands or data.notes:
+        console.print()
 
 
 def _show_end(console: Console, data: SetupResult) -> None:
