@@ -150,8 +150,10 @@ def test_every_command_is_whole(where: str, command: str) -> None:
     completed = complete(Command(command), CONTEXT)
     parse(completed)
     verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
-    if verb and "--profile" not in command:
-        takes = options_about_builds(verb)
+    takes = options_about_builds(verb)
+    words = command.removeprefix(f"xpusetup {verb}").split()
+    named = takes & {"PROFILE", "BUILD"} and words and not words[0].startswith("-")
+    if verb and not named and not {"--profile", "--name"} & {*words}:
         assert ("--profile torch-2.5" in completed) == ("--profile" in takes), where
         assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in takes), where
 
@@ -181,6 +183,12 @@ def test_which_commands_get_the_options_of_a_situation() -> None:
         ("xpusetup profiles list", "xpusetup profiles list"),
         ("xpusetup wheel check --help", "xpusetup wheel check --help"),
         ("xpusetup itself", "xpusetup itself"),
+        ("xpusetup status sim", "xpusetup status sim"),
+        ("xpusetup remove --root /x --yes", "xpusetup remove --profile torch-2.5 --root /x --yes"),
+        ("xpusetup build torch-2.5", "xpusetup build --root '/builds/my root' torch-2.5"),
+        ("xpusetup build torch-2.14", "xpusetup build torch-2.14"),
+        ("xpusetup emit shell", "xpusetup emit --profile torch-2.5 shell"),
+        ("xpusetup run -- python x.py", "xpusetup run --profile torch-2.5 --root '/builds/my root' -- python x.py"),
     ],
 )
 def test_completed(text: str, wanted: str) -> None:

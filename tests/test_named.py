@@ -100,6 +100,8 @@ def test_several_profiles_make_a_matrix() -> None:
         ("run nosuch -- python", "there is no build 'nosuch'"),
         ("run git log -- f", "'log' stands before the --; put -- before the whole command"),
         ("run sim", "run needs a command"),
+        ("run sim --json", "--json stands where the command begins; put -- before the command"),
+        ("bisect v2.13.0 main -p main", "-p stands where the command begins; put -- before the command"),
         ("bisect v2.13.0 -- true", "bisect needs a commit that works and one that fails"),
     ],
 )

@@ -121,6 +121,8 @@ def test_the_variables_of_an_old_name_work(program: Program, monkeypatch: pytest
     )
     monkeypatch.setenv("XPUSETUP_TEST_SHARDS", "x")
     assert "XPUSETUP_TEST_SHARDS: 'x' is no whole number" in program("test transformers").err
+    monkeypatch.setenv("XPUSETUP_DOCKERFILE_FROM", "sources")
+    assert "--from cannot be 'sources' (--from is from XPUSETUP_DOCKERFILE_FROM)" in program("dockerfile sim -o x").err
     assert "XPUSETUP_TEST_SHARDS" not in program("verify --suite transfromers").err
 
 

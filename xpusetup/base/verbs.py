@@ -53,6 +53,8 @@ VERBS = tuple(dict.fromkeys(name.partition(" ")[0] for name in (*COMMANDS, *ALIA
 """The first words of commands."""
 
 
+PROFILE, BUILD = "PROFILE", "BUILD"
+"""What the argument of a command names."""
 _DECLARED: list[Callable[[str], frozenset[str]]] = []
 
 
@@ -62,5 +64,8 @@ def declare(options_of: Callable[[str], frozenset[str]]) -> None:
 
 
 def options_about_builds(name: str) -> frozenset[str]:
-    """Give the options of a command that is about a profile or a build; none of any other."""
+    """Give the options of a command that is about a profile or a build; none of any other.
+
+    PROFILE or BUILD is among them where its first argument names one.
+    """
     return _DECLARED[0](name) if _DECLARED else frozenset()

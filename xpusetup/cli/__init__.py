@@ -190,6 +190,7 @@ def _rename(ctx: Any, args: list[str]) -> list[str]:
     if args[0] == "help":
         return [*_rename(ctx, args[1:]), "--help"] if args[1:] else ["--help"]
     if args[0] in ALIASES:
+        ctx.meta[CALLED] = args[0]
         return [*ALIASES[args[0]].split(), *args[1:]]
     for count in (1, 2):
         old = " ".join(args[:count])
@@ -223,8 +224,11 @@ def _options_of(name: str) -> frozenset[str]:
     command: Any = typer.main.get_command(app)
     for word in name.split():
         command = command.commands[word]
-    options = frozenset(option for each in command.params for option in each.opts)
-    return options if command.takes or "--name" in options else frozenset()
+    options = frozenset(option for each in command.params for option in each.opts if each.param_type_name == "option")
+    if not command.takes and "--name" not in options:
+        return frozenset()
+    first = next((each.name for each in command.params if each.param_type_name == "argument"), "")
+    return options | {command.takes} if first == "named" else options
 
 
 declare(_options_of)

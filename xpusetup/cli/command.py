@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
+from xpusetup.base.verbs import OLD
 from xpusetup.cli import finish
 from xpusetup.cli.help import list_pieces, write_help
 from xpusetup.cli.named import Words
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 CALLED = "xpusetup.called"
-"""The old name by which the command was called, in the context's `meta`."""
+"""The alias or old name by which the command was called, in the context's `meta`."""
 DASHED = "xpusetup.dashed"
 """Whether `--` stood before the words of another program, in the context's `meta`."""
 
@@ -79,7 +80,7 @@ def take_as_given(parameters: list[Any]) -> list[Any]:
 
 
 def variables_of(parameter: Any, context: Any) -> tuple[str, ...]:
-    """Give the variables that set an option, the strongest first; those of an old name where it was called by it."""
+    """Give the variables that set an option, the strongest first; those of another name where it was called by that."""
     own = parameter.param_type_name == "option" and getattr(parameter, "allow_from_autoenv", True)
     if not own or not context.auto_envvar_prefix:
         return ()
@@ -142,7 +143,12 @@ class RememberingCommand(TyperCommand):
         for each in self.params:
             each.envvar = list(variables_of(each, ctx)) or None
         with propose_near(self.params):
-            return self._parse_before(ctx, args) if self.follows and "--" in args else super().parse_args(ctx, args)
+            if self.follows and "--" in args:
+                return self._parse_before(ctx, args)
+            left = super().parse_args(ctx, args)
+        if self.follows and not self.takes and left and left[0].startswith("-"):
+            raise _bad(f"{left[0]} stands where the command begins; put -- before the command", None, ctx)
+        return left
 
     def _parse_before(self, ctx: Any, args: list[str]) -> list[str]:
         """Read what stands before the -- of another program's words, and leave those as they are."""
@@ -169,7 +175,7 @@ class RememberingCommand(TyperCommand):
             variables={option: name for option, name in found.items() if name},
         )
         finish.begin({**ctx.find_root().params, **ctx.params}, words)
-        if called:
+        if called in OLD:
             finish.name_new(called, silent=ctx.params["json"] or ctx.params["quiet"])
         from xpusetup.system.files import places_of
 

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-PROFILE, BUILD = "PROFILE", "BUILD"
+from xpusetup.base.errors import UsageError
+from xpusetup.base.verbs import BUILD
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,4 +52,7 @@ def place_named(given: dict[str, Any], how: Words) -> dict[str, Any]:
     if how.follows and not how.dashed and not meant.is_known():
         words["context"].args = [named, *how.rest]  # xpusetup run python x.py
         return words
+    if how.rest and how.rest[0].startswith("-") and not how.dashed:
+        message = f"{how.rest[0]} stands where the command begins; put -- before the command"
+        raise UsageError(message, command=f"xpusetup run {named} -- python")
     return {**words, **meant.place()}

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
+from xpusetup.base.verbs import BUILD, PROFILE
 from xpusetup.cli import complete
 from xpusetup.cli.finish import finish, place_words
-from xpusetup.cli.named import BUILD, PROFILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
 from xpusetup.base.text import nearest
 from xpusetup.base.verbs import ALIASES, COMMANDS, OLD, VERBS
-from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import begin, finish
+from xpusetup.cli.named import Words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,6 +43,7 @@ def _end(name: str, error: XpuError, words: Sequence[str]) -> NoReturn:
     def fail() -> NoReturn:
         raise error
 
+    begin({}, Words())  # nothing of an option is known yet
     own = words[: words.index("--")] if "--" in words else words
     finish(name, fail, json="--json" in own or bool(variable("XPUSETUP_JSON")))
 
@@ -56,13 +59,13 @@ def _translate(error: Any, words: list[str]) -> UsageError:
     if kind == "MissingParameter":
         told = error.param.metavar or max(error.param.opts, key=len)
         example = next(iter(getattr(context.command, "examples", ())), f"{path} --help")
-        return UsageError(f"{name} needs {told}", fix=f"as in: {example}")
+        return UsageError(f"{name} needs {told}", fix=Advice("as in: ", Command(example, open=True)))
     message = f"{error.option_name} needs a value" if kind == "BadOptionUsage" else error.message
     if extra := re.search(r"unexpected extra argument\(?s?\)? \((.*)\)", error.message):
         message = f"{name} does not take {extra[1]!r}"
     if unknown := re.search(r"No such command '(.*?)'", error.message):
         return _no_command(unknown[1], context, words)
-    return UsageError(message, fix=f"{path} --help")
+    return UsageError(message, command=f"{path} --help")
 
 
 def _path_of(words: Sequence[str]) -> str:
@@ -77,10 +80,12 @@ def _no_command(name: str, context: Any, words: list[str]) -> UsageError:
     known = (*VERBS, *(old for old in OLD if " " not in old)) if not group else tuple(context.command.commands)
     close = nearest(name, known)
     if not close:
-        return UsageError(f"there is no command {f'{group} {name}'.strip()!r}", fix=f"{context.command_path} --help")
+        return UsageError(
+            f"there is no command {f'{group} {name}'.strip()!r}", command=f"{context.command_path} --help"
+        )
     right = [OLD.get(close, close) if word == name else word for word in words]
     message = f"there is no command {f'{group} {name}'.strip()!r}; did you mean {f'{group} {close}'.strip()}?"
-    return UsageError(message, fix=shlex.join(["xpusetup", *right]))
+    return UsageError(message, command=shlex.join(["xpusetup", *right]))
 
 
 def _bad_value(error: Any, path: str) -> UsageError:
@@ -89,25 +94,25 @@ def _bad_value(error: Any, path: str) -> UsageError:
 
     message = error.message[:1].lower() + error.message[1:]
     if error.param is None:
-        return UsageError(message, fix=f"{path} --help")
+        return UsageError(message, command=f"{path} --help")
     variable = variable_of(error.param, error.ctx)
     option = error.param.metavar if error.param.param_type_name == "argument" else max(error.param.opts, key=len)
     if variable:
         return UsageError(f"{variable}: {message}", fix=f"unset {variable}, or give it a value that {option} takes")
-    return UsageError(f"{option}: {message}", fix=f"{path} --help")
+    return UsageError(f"{option}: {message}", command=f"{path} --help")
 
 
 def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     """Tell an option that is not known: where it belongs, which is near, or that there is none."""
     option = error.option_name
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
-        return UsageError(f"{option} stands before the command; it belongs behind it", fix=shlex.join(right))
+        return UsageError(f"{option} stands before the command; it belongs behind it", command=shlex.join(right))
     if error.possibilities:
         close = error.possibilities[0]
         right = [re.sub(rf"^{re.escape(option)}(?==|$)", close, word) for word in words]
-        return UsageError(f"{name} has no {option}; did you mean {close}?", fix=shlex.join(["xpusetup", *right]))
+        return UsageError(f"{name} has no {option}; did you mean {close}?", command=shlex.join(["xpusetup", *right]))
     path = _path_of(words)
-    return UsageError(f"{path.partition(' ')[2] or name} has no option {option}", fix=f"{path} --help")
+    return UsageError(f"{path.partition(' ')[2] or name} has no option {option}", command=f"{path} --help")
 
 
 def _put_behind(root: Any, words: list[str]) -> list[str]:

@@ -301,7 +301,7 @@ class Bisection(CommitSearch):
 def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Bisection]:
     """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
     if not hunt.command:
-        example = "xpusetup bisect --good REF --bad REF -- python test.py"
+        example = "xpusetup bisect v2.13.0 main --profile main -- python t.py"
         raise UsageError("bisect needs a command", fix="as in: ", command=example)
     base = open_workspace(where)
     sources = {part.name: part for part in base.profile.components if part.kind == "source"}

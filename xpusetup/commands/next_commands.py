@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from inspect import isfunction
 from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command, whole_lines
-from xpusetup.commands.result import complete
+from xpusetup.commands.result import complete, takes_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,17 +20,22 @@ if TYPE_CHECKING:
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.adopt import AdoptedProject
-    from xpusetup.commands.build_result import BuildResult
+    from xpusetup.commands.build_result import BuildResult, InstallResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
+    from xpusetup.commands.devices import DeviceList
+    from xpusetup.commands.doctor import Diagnosis
+    from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
+    from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.status import BuildStatus
+    from xpusetup.commands.suites import SuiteList
     from xpusetup.commands.verify import DeviceVerification
     from xpusetup.commands.wheel_rebuild import RebuildResult
 
@@ -51,10 +57,15 @@ USE = "xpusetup run -- python -c 'import torch; print(torch.__version__)'"
 
 def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
     """Give the commands that lead on from a result, with the options that this run was given."""
-    find = FINDERS.get(type(data).__name__)
+    find = find_lines(type(data))
     lines = find(data) if find else ()
     found = [(title, complete(Command(line, why), situation)) for title, line, why in lines if line.strip()]
     return [NextCommand(title, each.argv, each.why) for title, each in found if not each.open]
+
+
+def find_lines(kind: type) -> Callable[[Any], Lines] | None:
+    """Give the function that says what leads on from a type of result; None where nothing does."""
+    return next((each for each in globals().values() if isfunction(each) and takes_result(each, kind)), None)
 
 
 def list_after(error: XpuError, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
@@ -99,7 +110,7 @@ def _plan(data: PlanResult) -> Lines:
     return (("use it", USE, "every step is done"),)
 
 
-def _build(data: BuildResult) -> Lines:
+def _build(data: BuildResult | InstallResult) -> Lines:
     if data.failure:
         why = data.failure.causes[0].cause if data.failure.causes else f"{data.failure.step} failed"
         yield "read why it failed", f"xpusetup explain {shlex.quote(data.failure.log)}", why
@@ -196,34 +207,29 @@ def _rebuilt(data: RebuildResult) -> Lines:
         yield "take the second build away", line, "it stays until then"
 
 
-FINDERS: dict[str, Callable[[Any], Lines]] = {
-    "Overview": _overview,
-    "Diagnosis": lambda data: _way(data.way),
-    "SetupResult": _setup,
-    "PlanResult": _plan,
-    "BuildResult": _build,
-    "InstallResult": _build,
-    "BuildStatus": _status,
-    "BuildList": _builds,
-    "DeviceVerification": _verify,
-    "ExplainResult": _explain,
-    "DeviceList": lambda data: (
-        [] if data.checked else [("load each of them", data.follows, "it is seen what breaks `import torch`")]
-    ),
-    "CreatedBundle": _created,
-    "VerifiedBundle": _verified,
-    "NewProfile": lambda data: [
-        ("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand")
-    ],
-    "NewRelease": _released,
-    "CheckedProfile": lambda data: [
-        ("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right")
-    ],
-    "LockedProfile": lambda data: [("build it", data.follows, "its revisions are pinned")],
-    "Emitted": lambda data: [("start it", data.start, f"{len(data.files)} files are written")],
-    "Removed": _remove,
-    "AdoptedProject": _adopted,
-    "RebuildResult": _rebuilt,
-    "SuiteList": lambda data: [("run the first", data.follows, "it installs what the suite needs")],
-}
-"""What leads on from each type of result, by its name; from all others nothing does."""
+def _diagnosed(data: Diagnosis) -> Lines:
+    return _way(data.way)
+
+
+def _devices(data: DeviceList) -> Lines:
+    return () if data.checked else (("load each of them", data.follows, "it is seen what breaks `import torch`"),)
+
+
+def _new(data: NewProfile) -> Lines:
+    return (("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand"),)
+
+
+def _checked(data: CheckedProfile) -> Lines:
+    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
+
+
+def _locked(data: LockedProfile) -> Lines:
+    return (("build it", data.follows, "its revisions are pinned"),)
+
+
+def _emitted(data: Emitted) -> Lines:
+    return (("start it", data.start, f"{len(data.files)} files are written"),)
+
+
+def _suites(data: SuiteList) -> Lines:
+    return (("run the first", data.follows, "it installs what the suite needs"),)

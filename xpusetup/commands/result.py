@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
-from xpusetup.base.verbs import COMMANDS, options_about_builds
+from xpusetup.base.verbs import BUILD, COMMANDS, PROFILE, options_about_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,8 @@ T_co = TypeVar("T_co", covariant=True)
 # The options that the user gave are put in where the advice leaves the program, after the verb, where that takes them.
 
 
+PLACES = ("--root", "--name")
+"""Each says where a build is: with one, no other is put beside it."""
 OF_BUILD = ("--profile", "--root", "--name", "--build-dir", "--prefix", "--into", "--python", "--rev")
 """The options of a situation; a command gets those of them that it declares."""
 
@@ -50,9 +52,13 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     takes = options_about_builds(verb) if verb and context else frozenset()
     given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if takes else []
     profile = [value for word, value in pairwise(given) if word in ("--profile", "-p")]
+    named = [word for word in given[len(verb.split()) + 1 :][:1] if not word.startswith("-")]
+    profile += named if PROFILE in takes else []
     if not given or (profile and profile != [*context.get("--profile", ())]):
         return command  # that of another profile has another place too
-    told = {*given, "--profile"} if profile else {*given}
+    told = {*given, *(["--profile"] if profile else [])}
+    if told & {*PLACES} or (named and BUILD in takes):
+        told |= {*PLACES, *(["--profile"] if named and BUILD in takes else [])}
     left = [option for option in OF_BUILD if option in takes - told]
     more = [word for option in left for value in context.get(option, ()) for word in (option, value)]
     said = f"xpusetup {verb}"
@@ -62,6 +68,11 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
 def complete_result(data: T, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> T:
     """Complete the commands that a result or an error advises."""
     return map_texts(data, lambda text, _: complete(text, context, words) if isinstance(text, Command) else text)
+
+
+def takes_result(function: object, kind: type) -> bool:
+    """Say whether a function is written for a type of result: the one of its parameter `data`."""
+    return kind.__name__ in str(getattr(function, "__annotations__", {}).get("data", "")).split(" | ")
 
 
 # What every command returns, and the one envelope in which it leaves as JSON.

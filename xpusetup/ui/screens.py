@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from xpusetup.base.text import hide, hide_all
-from xpusetup.commands.result import AS_IT_IS
+from xpusetup.commands.result import AS_IT_IS, takes_result
 from xpusetup.ui.console import literal, make_console, mark_commands
 
 if TYPE_CHECKING:
@@ -58,13 +58,8 @@ def find_screen(kind: type, prefix: str = "show_") -> Callable[..., Any] | None:
     if find_spec(module) is None:
         return None
     functions = vars(import_module(module)).items()
-    taking = (each for word, each in functions if word.startswith(prefix) and kind.__name__ in _taken(each))
+    taking = (each for word, each in functions if word.startswith(prefix) and takes_result(each, kind))
     return next((each for each in taking if prefix != "show_" or "verbose" in each.__annotations__), None)
-
-
-def _taken(function: object) -> list[str]:
-    told = getattr(function, "__annotations__", {}).get("data", "")
-    return str(told).split(" | ")
 
 
 def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
