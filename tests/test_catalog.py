@@ -16,6 +16,7 @@ TEXT = (Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text()
 TEXTS = parse_check_texts(TEXT)
 IDS = [check.id for check in CHECKS]
 GAPS = {
+    *("driver", "bundle", "create"),
     *(
         "user",
         "toolkit",

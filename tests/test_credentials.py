@@ -119,7 +119,7 @@ def test_it_is_hidden_wherever_it_leaves(address: str, capsys: pytest.CaptureFix
         Redactor().text(text),
     ]
     screens.show_error(UsageError(text, fix=text))
-    screens.show_result(Result("emit", Emitted("shell", [text], start=text, notes=[text])), verbose=True)
+    screens.show_result(Result("emit", Emitted("shell", [text], start=text, then=[text], notes=[text])), verbose=True)
     with BuildView(json=False, verbose=True) as view:
         tell = with_file(view.observe, str(tmp_path / "events"))
         tell(Event(kind="note", text=text, time=1.0))

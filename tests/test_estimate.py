@@ -70,6 +70,7 @@ def test_an_estimate() -> None:
         "memory": 56 * GIB,
         "jobs": 14,
         "unknown": [],
+        "expected": None,
     }
     assert estimate("bgc", SECONDS).bytes is None
 

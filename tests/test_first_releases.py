@@ -45,6 +45,15 @@ def test_every_driver_has_its_build() -> None:
     assert builds == sorted(builds)
 
 
+def test_a_sycl_run_time_later_than_the_table_wants_the_last_driver_of_it() -> None:
+    assert [
+        found and found.build for found in (TABLE.driver_beside("2027.1.0", ""), TABLE.driver_beside("2024.1", ""))
+    ] == [
+        max(row.build for row in TABLE.sycl),
+        None,
+    ]
+
+
 @pytest.mark.parametrize(
     ("families", "version", "newest"),
     [

@@ -326,7 +326,7 @@ def test_what_else_is_against_a_wheel(words: dict[str, Any], reason: str) -> Non
     assert (found.answer, found.reason[: len(reason)]) == ("does_not_fit", reason)
 
 
-ARC = {"Arc B580 (Battlemage)": ["bmg-g21", "bmg", "xe2-hpg"]}
+ARC = {"Arc B580 (Battlemage)": ["bmg-g21"]}
 
 
 @pytest.mark.parametrize(

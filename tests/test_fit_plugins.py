@@ -116,6 +116,9 @@ def test_another_major_beside_it_is_named(capsys: pytest.CaptureFixture[str], tm
     (tmp_path / "lib/libsycl.so.9").write_bytes(make_elf(soname="libsycl.so.9"))
     told = fitted(capsys, tmp_path, {"acme/libacme.so": make_elf(needed=("libsycl.so.8",))})
     assert told.reason == "libacme.so needs libsycl.so.8, which is found nowhere; libsycl.so.9 is here"
+    (tmp_path / "lib/libsvml.so").write_bytes(make_elf(soname="libsvml.so"))
+    told = fitted(capsys, tmp_path, {"acme/libacme.so": make_elf(needed=("libsvml.so",))})
+    assert told.reason == "libacme.so needs libsvml.so, which lies in the environment, and no search path leads to it"
 
 
 @pytest.mark.usefixtures("place")
@@ -153,3 +156,14 @@ def test_nothing_is_promised_of_a_wheel_with_nothing(
 def test_a_package_stays_where_the_system_lacks_one(lacks: str, command: str) -> None:
     bad = Misfit("acme", "1.0", f"cannot be loaded here: _C.so needs {lacks}, which is found nowhere")
     assert mend_command(bad, "python", TorchThere("2.13.0+cpu"))[: len(command)] == command
+
+
+@pytest.mark.usefixtures("place")
+def test_a_name_that_another_library_of_the_wheel_has_is_its_hosts_affair(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As onnxruntime's providers: its module opens the shared part for all before; it was said not to fit."""
+    files = {MODULE: make_elf(), "acme/libplug.so": make_elf(asked=("Provider_GetHost",))}
+    assert fitted(capsys, tmp_path, files).answer == "does_not_fit"
+    shared = {"acme/libshared.so": make_elf(("Provider_GetHost",))}
+    assert fitted(capsys, tmp_path, {**files, **shared}).answer == "fits"

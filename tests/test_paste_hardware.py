@@ -348,3 +348,22 @@ def test_what_the_kernel_calls_an_error_is_no_all_clear(tmp_path: Path) -> None:
     paste, found = read_paste([str(tmp_path / "post")]), findings(post)
     assert paste.describe(tuple(found.values())).kernel == [unheard]
     assert paste.describe((replace(found["kmd.bound"], seen=unheard),)).kernel == []
+
+
+LISTED = "[level_zero:gpu][level_zero:{}] Intel(R) Level-Zero, Intel(R) Arc(TM) B580 Graphics 20.1.0 [1.6.{}]\n"
+COUNTED = "RuntimeError: level_zero backend failed with error: 2147483646 (UR_RESULT_ERROR_UNKNOWN)\n"
+
+
+@pytest.mark.parametrize(("build", "expected"), [(33578, ["umd.older_than_sycl"]), (38646, [])])
+def test_a_driver_older_than_torchs_sycl_that_lists_and_fails(build: int, expected: list[str]) -> None:
+    """It was said that what was told does not say why."""
+    listed = "".join(LISTED.format(number, build) for number in range(2))
+    text = f"{B580}{B580.replace('04:', '83:')}$ sycl-ls\n{listed}$ pip list\ntorch 2.12.0+xpu\n"
+    assert causes(text) == []
+    assert causes(text + COUNTED) == expected
+    assert "2 cards of one kind" in findings(text + COUNTED)["umd.older_than_sycl"].seen if expected else True
+
+
+def test_what_the_bus_lost_is_no_all_clear() -> None:
+    fault = "DMAR: [DMA Read NO_PASID] Request device [04:00.0] fault addr 0x0 [fault reason 0x06] PTE"
+    assert "fw.bus_errors" in warned(f"{B580}$ sudo dmesg\n[    5.1] {fault}\n")

@@ -8,7 +8,7 @@ import pytest
 
 from xpusetup.machine import probe as probe_module
 from xpusetup.machine import probe_tools
-from xpusetup.machine.facts import Gpu, Resources
+from xpusetup.machine.facts import NO_COMPILER, Gpu, Resources
 from xpusetup.machine.probe import Ask, probe
 from xpusetup.system.process import ProcessOutput
 
@@ -151,6 +151,21 @@ def test_toolkits(slash: Path, compilers: dict[str, str], monkeypatch: pytest.Mo
         f"{base}/pti/latest/env/vars.sh",
         f"{base}/pytorch-gpu-dev-0.5/oneapi-vars.sh",
     ]
+
+
+@pytest.mark.parametrize(
+    ("libraries", "note"),
+    [({}, NO_COMPILER), ({"libigc.so.2": "/usr/lib/libigc.so.2"}, None), (None, None)],
+)
+def test_a_systems_ocloc_without_its_compiler(
+    libraries: dict[str, str] | None, note: str | None, slash: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers questions and compiles nothing; its package on Debian does not bring the compiler."""
+    assert slash.is_dir()
+    monkeypatch.setattr(probe_tools, "_ocloc", lambda *_: "/usr/bin/ocloc")
+    monkeypatch.setattr(probe_tools, "ask", lambda *_: "")
+    monkeypatch.setattr(probe_tools, "probe_libraries", lambda *_: libraries)
+    assert probe(["toolkits"]).notes.get("toolkits.ocloc") == note
 
 
 def test_variables_that_matter_and_no_other(slash: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -132,7 +132,13 @@ def test_userland(slash: Path, said: dict[str, ProcessOutput], monkeypatch: pyte
         {"intel.icd": "/usr/lib/libigdrcl.so"},
         ["[opencl:cpu][opencl:0] Intel(R) OpenCL"],
     )
-    assert (found.clinfo, facts.notes) == (None, {"userland.clinfo": "clinfo took longer than 3 s"})
+    assert (found.clinfo, facts.notes) == (
+        None,
+        {
+            "userland.clinfo": "clinfo took longer than 3 s",
+            "userland.opencl": "intel.icd names /usr/lib/libigdrcl.so, which is not there",
+        },
+    )
     assert found.level_zero is not None
     assert found.level_zero.error == "the driver ended the process: -11"
     assert found.headers == ["/usr/include/level_zero/ze_api.h"]

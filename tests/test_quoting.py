@@ -198,7 +198,7 @@ def test_a_device_target_is_a_plain_word(target: str) -> None:
         ("https://example.org/first", "package:a b", "components.first.repo"),
         ('python = ">=3.10"', 'python = ">=3.10"\nmemory_per_job_gib = inf', "memory_per_job_gib"),
         ('python = ">=3.10"', 'python = ">=3.10"\nmemory_per_job_gib = 1e308', "memory_per_job_gib"),
-        ('python = ">=3.10"', 'python = ">=3.10"\ndisk_gib = nan', "disk_gib"),
+        ('python = ">=3.10"', 'python = ">=3.10"\nmemory_per_job_gib = nan', "memory_per_job_gib"),
     ],
 )
 def test_the_schema_is_narrow(old: str, new: str, path: str) -> None:

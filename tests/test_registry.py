@@ -14,6 +14,7 @@ from data.well import CARD, LADDER, REPORT, well
 from xpusetup.doctor import registry
 from xpusetup.doctor.question import Check, Question
 from xpusetup.doctor.registry import CHECKS, about_machine, root_causes, sections_for
+from xpusetup.machine.works import torch_works
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
@@ -189,3 +190,11 @@ def test_a_crash_does_not_stop_the_others(monkeypatch: pytest.MonkeyPatch) -> No
     assert found["cc.gcc_version"].level == "ok"
     assert root_causes(found.values()) == ("cc.gcc",)
     assert found["git.present"].level == "ok"
+
+
+@pytest.mark.parametrize(("names", "works"), [(["AMD EPYC (processor)"], False), (["Intel(R) Arc(TM) B580"], True)])
+def test_a_processor_that_torch_calls_xpu_is_no_gpu(names: list[str], *, works: bool) -> None:
+    facts = well(torch={"report": {**REPORT, "available": True, "count": 1, "devices": names}})
+    found = findings(facts, "run")["torch.available"]
+    assert (torch_works(facts), found.level) == (works, "ok" if works else "info")
+    assert ("no GPU" in found.seen) is not works

@@ -12,6 +12,7 @@ from packaging.version import Version
 from data.plans import locked, plan_of
 from data.profiles import SHIPPED, shipped
 from data.releases import FACTS, Fact
+from data.texts import GPUS
 from golden import hold
 from xpusetup.base.model import ROOT
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
@@ -137,6 +138,11 @@ def test_wheels_bring_the_run_time_that_they_were_compiled_for(name: str) -> Non
     assert f"{sycl.major}.{sycl.minor}" == toolkit.preferred
     assert not SpecifierSet(toolkit.accepts).contains(f"{sycl.major}.{sycl.minor + 1}")
     assert not SpecifierSet(toolkit.accepts).contains(f"{sycl.major - 1}.3")
+    beside = GPUS.firsts.driver_beside(pins["intel-sycl-rt"], "") if GPUS.firsts else None
+    assert beside is not None
+    assert profile.arch is not None
+    assert (profile.arch.ocloc or beside.driver) == beside.driver
+    assert name == "main" or name.removeprefix("torch-") in beside.torch
     building = pins_of(profile.build_requirements.pins)
     assert {name: version for name, version in building.items() if pins.get(name, version) != version} == {}
 

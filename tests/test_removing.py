@@ -69,7 +69,7 @@ def remove(root: Path) -> Removed:
 
 def test_a_build_goes_whole(here: Path) -> None:
     root = make_root(here / "r", done=3)
-    for name in ("wheels", "published", "launcher", "nightlies/venv"):
+    for name in ("wheels", "published", "launcher", "nightlies/venv", "toolkit", "tools/bin"):
         (root / name).mkdir(parents=True)
     (root / "wheels/a.whl").write_bytes(b"x" * 100_000)
     for name in ("report.html", ".manifest.json.a_b0c1d2", "lock.owner", "lock.step.torch.build"):

@@ -7,7 +7,7 @@ from dataclasses import fields
 import pytest
 
 from xpusetup.base.errors import UsageError
-from xpusetup.config.settings import Settings, SettingsFile, make_network, merge_settings
+from xpusetup.config.settings import FIND_MODULE, Settings, SettingsFile, make_network, merge_settings
 
 SITE, PROJECT = "/etc/xpusetup/site.toml", "xpusetup.toml"
 
@@ -163,3 +163,23 @@ def test_the_second_file_is_named() -> None:
     assert caught.value.message.startswith(f"{PROJECT}:1: jobs: ")
     assert caught.value.fix == f"mend {PROJECT}"
     assert caught.value.code == 2
+
+
+def test_modules_are_one_word_in_each_table() -> None:
+    """`modules` was a provider, a list, and `requires`: three words for what `module load` loads."""
+    old, new = (
+        merge_settings([("site.toml", f'[module]\n{word} = ["gcc/13.2"]\n[toolkit]\nmodules = ["intel/2026"]\n')])
+        for word in ("requires", "modules")
+    )
+    assert old.module.modules == new.module.modules == ["gcc/13.2"]
+    assert new.toolkit.prelude[-1] == "module load intel/2026"
+    assert new.toolkit.provider == "modules"
+
+
+def test_modules_come_after_the_prelude_that_is_given() -> None:
+    text = '[toolkit]\nprelude = ["source /sw/init.sh"]\nmodules = ["a", "b"]\n'
+    assert merge_settings([("site.toml", text)]).toolkit.prelude == [
+        "source /sw/init.sh",
+        FIND_MODULE,
+        "module load a b",
+    ]

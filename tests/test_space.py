@@ -11,6 +11,7 @@ import pytest
 
 from data.machines import DISK, GIB, machine
 from data.profiles import device, shipped
+from xpusetup.config.profile import BuildCost
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.resources import check_disk, check_filesystem
 from xpusetup.machine import probe_system as module
@@ -25,12 +26,22 @@ SCRATCH = {**DISK, "holds": ["sources"], "path": "/scratch/me", "mount": "/scrat
 TMP = {**DISK, "holds": ["temporary"], "path": "/local", "mount": "/local", "free": 3 * GIB}
 
 
-def ask(*disks: dict[str, Any], needs: float | None = 60.0) -> str:
-    profile = replace(shipped("torch-2.14"), disk_gib=needs)
+def ask(*disks: dict[str, Any], needs: float | None = 60.0, most: float = 0.0) -> str:
+    told: Any = {"core_hours": [1.0, 2.0], "source": "x", "confidence": "unconfirmed" if most else "confirmed"}
+    cost = BuildCost(disk_gib=[needs, most or needs], **told) if needs else None
+    profile = replace(shipped("torch-2.14"), cost=cost)
     question = Question(machine(resources={"disks": list(disks)}), profile, device("xpu"), "build")
     answer = check_disk(question)
     assert answer is not None
     return f"{answer.level}: {answer.seen}"
+
+
+def test_a_guess_is_told_as_one() -> None:
+    """`10 GiB` stood there without a source; a build of PyTorch takes more."""
+    free = {**DISK, "free": 30 * GIB}
+    assert ask(free, needs=15, most=40) == "warn: 30 GiB free at /home/me (needed: 15 to 40 GiB, a guess)"
+    assert ask(free, needs=31, most=40) == "fail: 30 GiB free at /home/me (needed: 31 to 40 GiB, a guess)"
+    assert ask(free, needs=15, most=30) == "ok: 30 GiB free at /home/me (needed: 15 to 30 GiB, a guess)"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,11 @@ def refusal(name: str, targets: str, site: str = "") -> str:
     [
         ("torch-2.14", "xyz", "no ocloc knows the device target 'xyz'\n  targets of torch-2.14: pvc, bmg, dg2, arl-h"),
         ("torch-2.14", "bgm", "'bgm'; did you mean bmg?"),
-        ("torch-2.14", "PVC", "'PVC'; did you mean pvc?"),
+        ("torch-2.14", "PVC", "'PVC' is pvc for ocloc, and PyTorch's build compares words: write pvc"),
+        ("torch-2.14", "bmg_g21", "write bmg-g21"),
+        ("torch-2.14", "0xe20b", "'0xe20b' is no name of a GPU: ocloc takes ids"),
+        ("torch-2.14", "20.9.9", "is no name of a GPU: ocloc takes ids, versions and"),
+        ("torch-2.14", "bmg:ptl-h", "is no name of a GPU: ocloc takes ids, versions and"),
         ("torch-2.14", "pvc,dg2-g99", "'dg2-g99'; did you mean dg2?"),
         ("torch-2.14", "skl", "no ocloc knows the device target 'skl'"),
         ("torch-2.14", "sm_90", "no ocloc knows the device target 'sm_90'"),

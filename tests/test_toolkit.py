@@ -15,6 +15,7 @@ from xpusetup.machine.probe_tools import (
     ActivationChange,
     capture,
     clean_environment,
+    find_failed,
     find_through_shell,
     holds_runtime,
     make_change,
@@ -110,6 +111,39 @@ def test_a_toolkit_that_fails(
         capture(kit)
     assert (caught.value.message, caught.value.fix) == (message, fix)
     assert find_through_shell(()) is None
+
+
+def test_the_line_of_a_prelude_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An administrator was told to install oneAPI where `module` was not found."""
+    lines = ("source /etc/profile.d/modules.sh", "module load intel/2026", "true")
+    ended = (
+        "ready\n@xpusetup-line-ended-with:0\nbash: line 4: module: command not found\n@xpusetup-line-ended-with:127\n"
+    )
+    scripts: list[str] = []
+
+    def run(argv: tuple[str, ...], **_words: object) -> ProcessOutput:
+        scripts.append(argv[-1])
+        return ProcessOutput(0, "", ended if argv[1] == "-c" else "")
+
+    monkeypatch.setattr(module, "run_process", run)
+    assert find_failed(lines) == "`module load intel/2026` ended with 127: module: command not found"
+    assert "module load intel/2026\necho @xpusetup-line-ended-with:$? >&2" in scripts[-1]
+
+
+def test_of_much_that_is_printed_the_complaint_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lmod's advice on caches came in place of the name that it does not know."""
+    lmod = ["Lmod has detected the following error: These modules are unknown:", '"x"', "Please check", "out-of-date"]
+    said = "\n".join([*lmod, "@xpusetup-line-ended-with:1\n"])
+    monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
+    assert find_failed(("module load x",)) == f"`module load x` ended with 1: {lmod[0]} / {lmod[1]}"
+
+
+def test_old_modules_say_an_error_and_end_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'x'\n@xpusetup-line-ended-with:0\n"
+    monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
+    assert find_failed(("module load x",)) == f"`module load x` ended with 0: {said.splitlines()[0]}"
+    monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(2, "", ""))
+    assert find_failed(("if true; then",)) == ""  # no line of it stands alone
 
 
 def test_a_folder_with_a_runtime(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ IDS = [
     "kernels.reductions",
     "random.seed",
 ]
-KEYS = ["device", "devices", "versions", "checks", "verified", "not_checked", "level"]
+KEYS = ["device", "devices", "versions", "checks", "verified", "verified_on", "not_checked", "level"]
 CHECK_KEYS = ["id", "title", "level", "seen", "limit", "seconds", "caused_by", "verdict"]
 
 
@@ -94,6 +94,21 @@ def test_verified(levels: dict[str, str], *, verified: bool | None) -> None:
     assert verify_verdicts.is_verified(filled) is verified
     assert [one.id for one in filled] == IDS
     assert {one.caused_by for one in filled[len(levels) :]} <= {list(levels)[-1]}
+
+
+@pytest.mark.parametrize(
+    ("device", "kind", "said"),
+    [
+        ("cpu", None, "processor"),
+        ("xpu", "gpu", "gpu"),
+        ("xpu", "cpu", "processor"),
+        ("cuda", None, "gpu"),
+        ("hpu", None, "gpu"),
+        ("simxpu", "gpu", "simulated"),
+    ],
+)
+def test_what_computes(device: str, kind: str | None, said: str) -> None:
+    assert verify_bench.kind_of(device, kind) == said
 
 
 def difference(case: str, relative: float, cosine: float = 1.0, limit: float = 1e-5) -> Any:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from data.texts import GPUS
+
 elf_file: Any = importlib.import_module("helperlib.elf.file")
 images: Any = importlib.import_module("helperlib.wheel.images")
 
@@ -147,6 +149,25 @@ def test_names_of_gpus() -> None:
 def test_names_that_stand_for_images_alone() -> None:
     assert images.names_for({"20.1"}) == ["bmg-g21"]
     assert images.names_for({"bmg"}) == ["bmg", "bmg-g21", "bmg-g31"]
+
+
+@pytest.mark.parametrize(
+    ("image", "names"),
+    [
+        (archive("64.20.1.0/"), ["bmg-g21"]),
+        (archive("64.bmg/", code=zebin(20 << 22 | 1 << 14)), ["bmg", "bmg-g21", "bmg-g31"]),
+        (zebin(20 << 22 | 1 << 14), ["bmg-g21", "bmg-g31", "lnl", "lnl-m", "xe2-lpg"]),
+        (archive("64.12.55.8/"), ["acm-g10", "ats-m150", "dg2-g10"]),
+    ],
+)
+def test_on_which_gpus_an_image_is_loaded(image: bytes, names: list[str]) -> None:
+    """In an archive the driver looks for its own version or family; an image of one GPU it holds against a table."""
+    found = read(image)
+    assert images.names_for(found.versions | found.also) == names
+
+
+def test_every_gpu_has_its_name_among_images() -> None:
+    assert {each.device for each in GPUS.families if each.accelerator == "xpu" and each.targets} <= images.NAMES
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from data.well import (
     TREE,
     USERLAND,
 )
+from xpusetup.machine.facts import NO_COMPILER, NOT_THERE
 
 Case = tuple[str, dict[str, Any], str, str]
 CLOSED = {**NODE, "openable": False}
@@ -139,6 +140,9 @@ UNSEEN = {"userland": {"level_zero": {**LADDER, "devices": []}, "packages": None
 OLD_IMAGE = {"kind": "docker", "details": {"image": "intel/oneapi-basekit:2023.2.1-devel-ubuntu22.04"}}
 
 
+LOST_BY_BUS = "pcieport 0000:00:01.0: AER: Uncorrectable (Fatal) error message received from 0000:03:00.0"
+NEWER_SYCL = {"userland": {"packages": {"libze-intel-gpu1": "25.18.33578.15"}}}
+UNKNOWN = {**REPORT, "available": False, "count": 0, "error": "level_zero backend failed with error: 2147483646"}
 DEVICES: list[Case] = [
     ("sys.older_than_gpu", {}, "", ""),
     (
@@ -234,6 +238,49 @@ DEVICES: list[Case] = [
         },
         "",
         "fail: xe: [drm] GuC firmware",
+    ),
+    (
+        "fw.guc_missing",
+        {
+            "kernel": {
+                "messages": [
+                    "i915 0000:00:02.0: [drm] *ERROR* GT0: GuC firmware i915/icl_guc_70.1.1.bin: fetch failed -ENOENT",
+                    "i915 0000:00:02.0: [drm] GT0: GuC firmware is not available, submission by execution lists",
+                    "[drm] Initialized i915 1.6.0 20230929 for 0000:00:02.0 on minor 0",
+                ]
+            },
+            **ladder(devices=[]),
+        },
+        "",
+        "info: i915 0000:00:02.0",
+    ),
+    (
+        "fw.guc_missing",
+        {
+            "kernel": {
+                "messages": [
+                    "i915 0000:03:00.0: [drm] *ERROR* GT0: GuC firmware i915/dg2_guc_70.bin: fetch failed -ENOENT",
+                    "i915 0000:03:00.0: [drm] *ERROR* GT0: Failed to initialize GPU, declaring it wedged!",
+                    "[drm] Initialized i915 1.6.0 20230929 for 0000:03:00.0 on minor 0",
+                ]
+            },
+            **ladder(devices=[]),
+        },
+        "",
+        "fail: i915 0000:03:00.0: [drm] *ERROR* GT0: GuC firmware",
+    ),
+    ("fw.bus_errors", {}, "", ""),
+    ("fw.bus_errors", {"kernel": {"messages": [LOST_BY_BUS.replace("03:00", "04:00")]}}, "", ""),
+    ("fw.bus_errors", {"kernel": {"messages": [LOST_BY_BUS]}}, "", "warn: 1, the last: pcieport"),
+    (
+        "fw.bus_errors",
+        {
+            "kernel": {"messages": ["DMAR: [DMA Read] Request device [03:00.0] fault addr 0x0"]},
+            **torch(report=None),
+            **UNSEEN,
+        },
+        "",
+        "fail: 1, the last: DMAR",
     ),
     ("fw.gpu_wedged", {}, "", "ok: none"),
     ("fw.gpu_wedged", {"kernel": {"messages": None}}, "", ""),
@@ -414,6 +461,26 @@ DRIVER: list[Case] = [
         "",
         "warn: the driver 22.43.24595.30 (build 24595) is older than Intel Graphics (Wildcat Lake)",
     ),
+    ("umd.older_than_sycl", NEWER_SYCL, "", ""),
+    (
+        "umd.older_than_sycl",
+        {**NEWER_SYCL, **torch(report=UNKNOWN), **gpu(CARD, {**CARD, "address": "0000:04:00.0"})},
+        "",
+        "fail: the driver of build 33578 is older than",
+    ),
+    (
+        "umd.older_than_sycl",
+        {"userland": {**NEWER_SYCL["userland"], "level_zero": None}, **torch(report=UNKNOWN)},
+        "",
+        "warn: the driver of build 33578 is older than",
+    ),
+    ("umd.older_than_sycl", {**NEWER_SYCL, **torch(report={**UNKNOWN, "error": ""})}, "", ""),
+    (
+        "umd.older_than_sycl",
+        {"userland": {"packages": {"libze-intel-gpu1": "26.27.39122.1"}}, **torch(report=UNKNOWN)},
+        "",
+        "",
+    ),
     ("umd.mixed_driver_packages", {}, "", "ok: none"),
     (
         "umd.mixed_driver_packages",
@@ -492,6 +559,8 @@ DRIVER: list[Case] = [
         "",
         "warn: SYCL_DUMP_IMAGES=0: device images are written",
     ),
+    ("umd.ending_variables", shell(SYCL_DEVICE_ALLOWLIST="garbage"), "", "fail: SYCL_DEVICE_ALLOWLIST=garbage: SYCL"),
+    ("umd.ending_variables", shell(UR_ADAPTERS_FORCE_LOAD="/x.so"), "", "warn: UR_ADAPTERS_FORCE_LOAD=/x.so: no other"),
     ("umd.device_filter_env", {}, "", "ok: none set"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="opencl:*"), "", "fail: ONEAPI_DEVICE_SELECTOR=opencl:*"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="level_zero:0"), "", "info: level_zero:0"),
@@ -505,13 +574,13 @@ DRIVER: list[Case] = [
         "umd.device_filter_env",
         shell(ONEAPI_DEVICE_SELECTOR="levelzero:0"),
         "",
-        "fail: ONEAPI_DEVICE_SELECTOR=levelzero:0 (levelzero is no",
+        "fail: ONEAPI_DEVICE_SELECTOR=levelzero:0 ('levelzero' is no",
     ),
     (
         "umd.device_filter_env",
         shell(ONEAPI_DEVICE_SELECTOR="level_zero:x"),
         "",
-        "fail: ONEAPI_DEVICE_SELECTOR=level_zero:x (x names no",
+        "fail: ONEAPI_DEVICE_SELECTOR=level_zero:x ('x' names no",
     ),
     (
         "umd.device_filter_env",
@@ -529,6 +598,12 @@ DRIVER: list[Case] = [
     ),
     ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/opt/conda/etc/OpenCL/vendors"), "", "warn: OCL_ICD_VENDORS=/opt/conda"),
     ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/etc/OpenCL/vendors"), "", "ok: "),
+    (
+        "umd.opencl_icd",
+        {"notes": {"userland.opencl": f"intel64.icd names /opt/x/libintelocl.so{NOT_THERE}"}},
+        "",
+        "warn: intel64.icd names /opt/x/libintelocl.so, which is not there",
+    ),
     (
         "umd.ze_init",
         {
@@ -548,6 +623,13 @@ DRIVER: list[Case] = [
 ]
 BUILDING: list[Case] = [
     ("dpclang.compiler", {}, "", ""),
+    ("oneapi.prelude", {}, "", ""),
+    (
+        "oneapi.prelude",
+        {"toolkits": {"found": []}, "notes": {"toolkits.prelude": "`module load x` ended with 127: module: not found"}},
+        "fail: `module load x` ended with 127: module: not found",
+        "",
+    ),
     ("oneapi.mkl", {}, "ok: /opt/intel/oneapi/mkl", ""),
     ("oneapi.mkl", kit("compiler"), "warn: no /opt/intel/oneapi/mkl", ""),
     ("oneapi.pti", {}, "ok: /opt/intel/oneapi/pti", ""),
@@ -560,6 +642,12 @@ BUILDING: list[Case] = [
     ("oneapi.ocloc", {}, "ok: /usr/bin/ocloc", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None}}, "fail: no ocloc on PATH or in the toolkit", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None, "found": [KIT]}}, "", ""),
+    (
+        "oneapi.ocloc",
+        {"notes": {"toolkits.ocloc": NO_COMPILER}},
+        "fail: /usr/bin/ocloc, and its graphics compiler is not here",
+        "",
+    ),
     ("oneapi.ocloc_knows_arch", {}, "ok: all that are built for", ""),
     ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": ["pvc", "dg2"]}}, "warn: it does not know bmg, arl-h", ""),
     ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": None}}, "", ""),

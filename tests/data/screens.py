@@ -29,10 +29,12 @@ from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
 from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
+from xpusetup.commands.offer import InstallOffer, WheelToFetch
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
 from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
+from xpusetup.commands.site import SiteFile
 from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.wheel_check import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
@@ -48,7 +50,7 @@ from xpusetup.rebuild.compare import WHY, MemberDifference
 from xpusetup.rebuild.io import VariedCondition
 from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
-from xpusetup.run.time_left import Estimate
+from xpusetup.run.time_left import Estimate, ExpectedCost
 from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
 from xpusetup.verify.runner import DeviceCheck
 
@@ -115,6 +117,11 @@ FAILED = replace(
         full=[],
     ),
 )
+SYNTAX = [
+    "src/aten/xpu/a/long/name/of/a/folder/that/no/terminal/has/room/for/Kernels.cpp:18:6: error: expected ';'",
+    "   18 | this is not C++;",
+    "      |      ^~",
+]
 CAUSES = [
     Cause(
         id="compile.oom_kill",
@@ -251,6 +258,13 @@ PLAN = PlanResult(
     why=None,
 )
 UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, unknown=tuple(STEPS[4:]))
+EXPECTED = ExpectedCost(
+    seconds=(3 * 3600.0, 10 * 3600.0),
+    disk=(15 << 30, 40 << 30),
+    source="a build of another release, and a guess",
+    confidence="unconfirmed",
+)
+GUESSED = replace(UNKNOWN, expected=EXPECTED, jobs=4, memory=16 << 30)
 
 
 def check(name: str, level: Level, seen: str, caused_by: str | None = None) -> CheckResult:
@@ -446,14 +460,27 @@ EMIT = Emitted(
     kind="shell",
     files=["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
     start="bash 'my out'/build.sh",
+    then=["source 'my out'/venv/bin/activate"],
     notes=[],
 )
 EMIT_IMAGE = Emitted(
     kind="dockerfile",
     files=["out/Dockerfile", "out/steps/venv.sh"],
     start="docker build -t torch-2.14 out",
+    then=['docker run --rm --device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)" torch-2.14'],
     notes=[BASE_MOVES],
 )
+
+SITE_TEXT = """# What this place has of its own, for all profiles (docs/site.md).
+prefix = "/sw/pytorch"
+
+[scheduler]
+account = "proj"
+
+[toolkit]
+modules = ["intel-oneapi/2026.1"]
+"""
+SITE = SiteFile("/home/me/.config/xpusetup/site.toml", SITE_TEXT, [Command("xpusetup plan -v")])
 
 
 LOCKED = LockedProfile(
@@ -533,6 +560,35 @@ INSTALLED = InstallResult(
     cached={},
     remote={},
     sent={},
+)
+NEAR, FAR = "mirror.invalid", "index.invalid"
+
+
+def to_fetch(pin: str, size: int, unpacked: int, *, place: str = NEAR, by: str = "") -> WheelToFetch:
+    """Give a wheel that is to be fetched."""
+    name, version = pin.split()
+    return WheelToFetch(name=name, version=version, place=place, by=by, here=False, bytes=size, unpacked=unpacked)
+
+
+OFFERED = InstallOffer(
+    profile="torch-2.14",
+    root=PUBLISHED,
+    environment=f"{PUBLISHED}/venv",
+    python="3.12",
+    device="Intel Arc B580",
+    trouble="",
+    wheels=[
+        to_fetch("torch 2.14.1+xpu", 1_100_000_000, 2_900_000_000, place=FAR),
+        replace(to_fetch("triton-xpu 3.8.0", 180_000_000, 600_000_000, place=FAR), here=True),
+        to_fetch("mkl 2026.1.0", 210_000_000, 780_000_000, by="torch"),
+        to_fetch("sympy 1.14.0", 6_200_000, 26_000_000, by="torch"),
+    ],
+    fetch=1_316_200_000,
+    disk=5_586_000_000,
+    free=431_000_000_000,
+    unread=[],
+    why="",
+    steps=["venv", "torch.download", "wheels.install"],
 )
 assert FAILED.failure
 INSTALL_FAILED = replace(

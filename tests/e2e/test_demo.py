@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -151,3 +153,27 @@ def test_wheels_work_elsewhere(demo: Demo, tmp_path: Path) -> None:
     code = "import torch; a = torch.ones(3, 3, device='simxpu'); print((a @ a).sum().item())"
     done = subprocess.run((str(python), "-c", code), check=True, capture_output=True, text=True, env=demo.env)
     assert done.stdout == "27.0\n"
+
+
+@pytest.mark.long
+def test_an_editable_tree_compiles_what_changed(demo: Demo, tmp_path: Path) -> None:
+    """All six files were compiled by each build, also after no change at all. torch comes from the root beside it."""
+    tree = tmp_path / "simxpu"
+    shutil.copytree(demo.root / "src/simxpu", tree)
+    root = demo.root.parent / "edited"
+    words = ("build", "--root", str(root), "--only", "simxpu", "--verify", "off", "--source", f"simxpu={tree}:editable")
+    env = {**demo.env, "XPUSETUP_BUILD_LAUNCHER": "none"}
+    compiles = []
+    for change in ("", "", "// edited\n"):
+        kernels = tree / "src/simxpu/csrc/kernels.cpp"
+        kernels.write_text(kernels.read_text() + change) if change else None
+        assert demo.json(*words, **env)["result"]["failed"] is None
+        log = (root / "logs/simxpu.install.log").read_text()
+        compiles.append(len(re.findall(r"(?m)^ *\[\d/\d\] ", log)))
+    assert compiles == [6, 0, 1]
+    wheel = next((root / "wheels").glob("torch-*.whl"))
+    assert wheel.samefile(next((demo.root / "wheels").glob("torch-*.whl")))
+    kernels.write_text(kernels.read_text() + "this is not C++;\n")
+    said = xpusetup(*words, "--profile", "sim", env={**env, "COLUMNS": "60"})
+    line = len(kernels.read_text().splitlines())
+    assert re.search(rf"(?m)^{re.escape(str(kernels))}:{line}:\d+: error: ", said.out), said

@@ -162,7 +162,7 @@ def test_what_has_no_hash_is_written_down_and_held_to(make_place: Callable[..., 
     assert place.origins == first
     assert result["unverified"] == [{"name": pin, "sha256": first[pin]} for pin in pins]
     assert place.call("status", "--json").result["unverified"] == result["unverified"]
-    screen = place.call("status").out
+    screen = place.call("status", "-v").out
     assert all(f"! {pin}: unverified origin" in screen for pin in pins), screen
     place.change(PINS[name])
     for stamp in ("venv", step):  # what is installed already is not fetched

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import subprocess
 import sys
+import threading
 import zipfile
 from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -333,17 +337,88 @@ def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     (tmp_path / "torch-2.14.toml").write_text(Path(profile_of(index)).read_text())
     made = Place(tmp_path / "root", index_only(tmp_path / "home", lacking))
     said = made.install()
-    assert (said.code, said.document["result"]["failed"]) == (1, "wheels.install")
-    told = xpusetup("status", "--root", str(made.root), env=made.env)  # a root knows its profile
-    assert told.code == 1
-    assert "not installed" in told.out
-    assert "! installed" not in told.out
-    assert f"go on  xpusetup install --profile {made.profile} --root {made.root} --verify off\n" in told.out
-    words = " ".join(said.document["result"]["failure"]["last_lines"])
-    assert "nowhere is there intel-sycl-rt==2026.1.0. The environment was not touched" in words
-    assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
-    again = Place(made.root, index_only(tmp_path / "home", index)).install().result
-    assert again["ran"] == ["wheels.install", "guard"]
+    words = said.document["error"]["message"]
+    assert said.code == 3
+    assert "of intel-sycl-rt==2026.1.0 (torch requires it), where pip looks and at https://" in words
+    assert words.splitlines()[0].endswith("nothing was fetched")
+    assert not made.root.exists()
+    assert Place(made.root, index_only(tmp_path / "home", index)).install().result["ran"] == STEPS
+
+
+def test_a_part_that_is_nowhere_is_known_before_any_is_fetched(index: str, tmp_path: Path) -> None:
+    """183 MiB of torch came before it was found that there is no such torchvision."""
+    lacking = make_index(tmp_path / "simple", [one for one in XPU if one.distribution != "torchvision"])
+    (tmp_path / "torch-2.14.toml").write_text(Path(profile_of(index)).read_text())
+    made = Place(tmp_path / "root", index_only(tmp_path / "home", lacking))
+    for more in ((), ("--dry-run",)):
+        said = made.install(*more)
+        assert said.code == 3
+        assert " of torchvision==0.29.1+xpu, where pip looks" in said.document["error"]["message"]
+        assert "PIP_EXTRA_INDEX_URL=" in said.document["error"]["fix"]
+    assert not made.root.exists()
+
+
+def test_what_would_come_is_said_before_it_comes(place: Place, index: str, tmp_path: Path) -> None:
+    made = Place(tmp_path / "root", place.env)
+    offer = made.install("--dry-run").result
+    sizes = {path.name.split("-")[0]: path.stat().st_size for path in (place.root / "published").glob("*.whl")}
+    rows = {each["name"]: each for each in offer["wheels"]}
+    assert {name: each["by"] for name, each in rows.items()} == {
+        **dict.fromkeys(("torch", "torchvision", "torchaudio", "triton-xpu"), ""),
+        **dict.fromkeys(("intel-sycl-rt", "sympy"), "torch"),
+    }
+    assert {name: rows[name]["bytes"] for name in ("torch", "torchvision")} == {
+        name: sizes[name] for name in ("torch", "torchvision")
+    }
+    assert rows["torch"]["place"] == f"{index.removeprefix('file://')}/torch"
+    assert offer["fetch"] == sum(each["bytes"] for each in rows.values())
+    assert 0 < offer["disk"] < offer["free"]
+    assert (offer["steps"], offer["declined"], made.root.exists()) == (STEPS, False, False)
+    again = place.install("--dry-run").result
+    assert (again["steps"], again["wheels"], again["fetch"]) == ([], [], 0)
+
+
+def test_an_index_that_gives_no_parts_of_files(index: str, tmp_path: Path) -> None:
+    """Sizes of what the profile names are known all the same; what those require comes out when they are there."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=index.removeprefix("file://")))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        env = index_only(tmp_path / "home", f"http://127.0.0.1:{server.server_port}", PIP_NO_CACHE_DIR="1")
+        words = ("--profile", profile_of(index), "--root", str(tmp_path / "root"), "--verify", "off", "--dry-run")
+        offer = xpusetup("install", *words, "--json", env=env).result
+        assert offer["unread"] == ["torch", "torchvision", "torchaudio", "triton-xpu"]
+        assert offer["fetch"] == sum(each["bytes"] for each in offer["wheels"]) > 0
+        shown = xpusetup("install", *words, env=env).out
+        assert "to fetch: at least" in shown
+        assert shown.endswith("nothing was fetched: the same command without --dry-run installs it\n\n")
+        assert "127.0.0.1" in shown
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves whole files alone, and writes no log."""
+
+    def log_message(self, *_words: object) -> None:
+        """Say nothing."""
+
+
+@pytest.mark.parametrize(("answer", "there"), [("n", False), ("y", True)])
+def test_without_the_device_one_question_is_asked(answer: str, *, there: bool, place: Place, tmp_path: Path) -> None:
+    """On a terminal; elsewhere it goes on, for images and login nodes are made so."""
+    made = Place(tmp_path / "root", place.env)
+    words = command("install", "--profile", made.profile, "--root", str(made.root), "--verify", "off")
+    held, end = pty.openpty()
+    with subprocess.Popen(words, env=made.env, stdin=end, stdout=subprocess.PIPE, text=True) as process:
+        os.write(held, f"{answer}\n".encode())
+        said = process.communicate()[0]
+    os.close(held)
+    os.close(end)
+    assert (process.returncode, (made.root / "venv").exists()) == (0, there)
+    assert said.count("Install it all the same? [y/N]") == 1
+    assert ("nothing was installed" in said) != there
+    assert said.index("to fetch: ") < said.index("no Intel GPU on the PCI bus") < said.index("Install it")
 
 
 @pytest.mark.long

@@ -131,6 +131,7 @@ def test_installed_as_the_pages_say(line: str, tmp_path: Path) -> None:
     env["PATH"] = f"{tools}/bin:{env['PATH']}"
     _bash(line, env, clone)
     program = home / ".local/bin/xpusetup"
+    env["PATH"] = f"{program.parent}:{env['PATH']}"
     assert _commit_of(program, env, tmp_path) == _git(upstream, "rev-parse", "--short=12", "HEAD")
     subprocess.run((str(program), "profiles", "check", "sim"), check=True, cwd=tmp_path, capture_output=True, env=env)
     told = json.loads(_bash(f"{program} self --json", env, tmp_path))["result"]

@@ -67,9 +67,9 @@ def mount_source(path: Path) -> str:
 
 def test_a_quota_stops_a_build_before_its_first_byte(tiny: Tiny, tmp_path: Path) -> None:
     profile = tmp_path / "tiny.toml"
-    profile.write_text(
-        tiny.profile.read_text().replace("[build_requirements]", "disk_gib = 0.5\n[build_requirements]", 1)
-    )
+    text = tiny.profile.read_text()
+    cost = '[cost]\ndisk_gib = [0.5, 0.6]\ncore_hours = [0.1, 0.2]\nsource = "x"\nconfidence = "confirmed"\n'
+    profile.write_text(text.replace("[build_requirements]", f"{cost}[build_requirements]", 1))
     program = tmp_path / "bin/quota"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\necho '{mount_source(tmp_path)} 900000 0 1000000 0 100 0 0 0'\nexit 1\n")

@@ -236,6 +236,26 @@ def test_an_object_is_found_where_nothing_changed_and_has_the_same_bytes_elsewhe
     assert '# 1 "one/device.hpp"' in text
 
 
+@pytest.mark.parametrize("mode", [{}, {"CCACHE_DEPEND": "1"}, {"CCACHE_NODIRECT": "1"}])
+def test_a_compiler_cache_before_icpx_sees_headers_of_either_pass(sycl: Sycl, mode: dict[str, str]) -> None:
+    """With clang's own -fsycl it gives the old object: what that lists and preprocesses is the host's pass alone."""
+    assert shutil.which("ccache"), "apt-get install ccache"
+    own = {"CCACHE_DIR": str(sycl.folder / "ccache"), "CCACHE_STATSLOG": str(sycl.folder / "log"), **mode}
+    words = ("ccache", "icpx", "-fsycl", "-MD", "-MF", "tiny.d", "-c", "tiny.cpp", "-o", "tiny.o")
+    sycl.write("tiny.cpp", TINY)
+
+    def compile_with(value: int) -> bytes:
+        sycl.write("device.hpp", f"*value = {value};\n")
+        subprocess.run(words, cwd=sycl.folder, env={**sycl.env, **own}, check=True)
+        assert "device.hpp" in (sycl.folder / "tiny.d").read_text()
+        return (sycl.folder / "tiny.o").read_bytes()
+
+    first = compile_with(1)
+    assert compile_with(2) != first
+    assert compile_with(1) == first
+    assert "_cache_hit" in (sycl.folder / "log").read_text(), "the cache has nothing to do with it"
+
+
 OCLOC = """\
 #!/bin/sh
 while [ $# -gt 0 ]; do

@@ -225,7 +225,8 @@ def repin(text: str, name: str, upstreams: Upstreams) -> str:
     runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)
     text = runtime.sub(rf'\1"intel-sycl-rt=={runtime_of(name)}"]', text)
     text = re.sub(r"\[\[gcc_faults\]\]\n(?:\w.*\n)+\n", "", text).replace("plain_path = true\n", "")
-    return "".join(_lines(text)).replace("disk_gib = 10\n", "")
+    text = re.sub(r"\[cost\]\n(?:\w.*\n)+\n", "", text)
+    return "".join(_lines(text))
 
 
 def _rev(url: str, upstreams: Upstreams) -> str:

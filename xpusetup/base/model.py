@@ -85,6 +85,7 @@ Need = Literal["network", "compiler", "toolkit", "device", "nodes", "root"]
 Level = Literal["ok", "info", "warn", "fail", "skip", "crash", "unknown"]
 StepState = Literal["done", "stale", "todo"]
 VerifyMode = Literal["auto", "require", "off"]
+AddonDevice = Literal["gpu", "processor"]
 Provider = Literal["setvars", "scripts", "modules", "environment"]
 Goal = Literal["build", "run"]
 
@@ -115,7 +116,7 @@ class Request:
     `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
     one of them. What is `editable` is installed so from its tree; what is `pinned` is no tree any more, whatever its
     root was last built of. `target` is what alone ninja builds of a component.
-    `require_hashes`: nothing comes in that has no published hash.
+    `require_hashes`: nothing comes in that has no published hash. `device`: on what XPU beside a torch computes.
     """
 
     only: tuple[str, ...] = ()
@@ -131,6 +132,7 @@ class Request:
     ready: tuple[str, ...] = ()
     target: str = ""
     require_hashes: bool = False
+    device: AddonDevice = "gpu"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +184,8 @@ class Mode:
     skips: tuple[str, ...] = ()
 
 
+XPU = "xpu"
+"""What `--only` calls XPU beside a torch that is there, built as a wheel of its own."""
 NONE = "none"
 """Among device targets the word that asks torch-xpu-ops for generic code alone."""
 

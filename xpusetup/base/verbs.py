@@ -31,10 +31,12 @@ MORE = {
         "bundle create",
         "bundle verify",
     ),
-    "The program itself": ("self", "skill", "devices table"),
+    "The program itself": ("self", "skill", "setup site", "devices table"),
 }
 """What `--help --all` shows besides, under these headings."""
 COMMANDS = (*FIRST, *(name for names in MORE.values() for name in names))
+BESIDE = ("setup site",)
+"""Commands of two words whose first is a command too."""
 ALIASES = {"ls": "list", "uninstall": "remove", "update": "self", "dockerfile": "emit dockerfile"}
 """Other words for a command. They are not listed."""
 OLD = {

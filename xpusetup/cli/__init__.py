@@ -15,7 +15,7 @@ import typer
 import typer.main
 from typer.core import TyperGroup
 
-from xpusetup.base.verbs import ALIASES, COMMANDS, FIRST, MORE, OLD, declare
+from xpusetup.base.verbs import ALIASES, BESIDE, COMMANDS, FIRST, MORE, OLD, declare
 from xpusetup.cli import options
 from xpusetup.cli.command import CALLED, RememberingCommand, propose_near, take_as_given
 from xpusetup.cli.finish import end_early, end_unwritten, fill_home, fill_streams, heed_signals
@@ -91,9 +91,9 @@ class Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """Give a command. Raises KeyError for one that is not there."""
         if name not in self._made:
-            if name not in self._names:
+            if name not in (*self._names, *BESIDE):
                 raise KeyError(name)
-            self._made[name] = _make(f"{self._group} {name}".strip(), name)
+            self._made[name] = _make(f"{self._group} {name}".strip(), name.rpartition(" ")[2])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -171,11 +171,14 @@ class CommandGroup(TyperGroup):
         else:
             headings = {"Commands": FIRST}
         for heading, names in headings.items():
-            rows = [(name, first_sentence(self._find(name))) for name in names]
+            rows = [(name, first_sentence(self.find(name))) for name in names]
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
-    def _find(self, name: str) -> Any:
+    def find(self, name: str) -> Any:
+        """Give a command by its one or two words."""
+        if name in BESIDE:
+            return self.commands[name]
         first, _, second = name.partition(" ")
         found: Any = self.commands[first]
         return found.commands[second] if second else found
@@ -192,6 +195,8 @@ def _rename(ctx: Any, args: list[str]) -> list[str]:
     if args[0] in ALIASES:
         ctx.meta[CALLED] = args[0]
         return [*ALIASES[args[0]].split(), *args[1:]]
+    if " ".join(args[:2]) in BESIDE:
+        return [" ".join(args[:2]), *args[2:]]
     for count in (1, 2):
         old = " ".join(args[:count])
         if old in OLD:
@@ -221,9 +226,8 @@ for _name, _help in GROUPS.items():
 
 
 def _options_of(name: str) -> frozenset[str]:
-    command: Any = typer.main.get_command(app)
-    for word in name.split():
-        command = command.commands[word]
+    root: Any = typer.main.get_command(app)
+    command = root.find(name)
     options = frozenset(option for each in command.params for option in each.opts if each.param_type_name == "option")
     if not command.takes and "--name" not in options:
         return frozenset()

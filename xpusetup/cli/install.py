@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
+    from xpusetup.commands.offer import InstallOffer
     from xpusetup.commands.result import AnyResult
+    from xpusetup.ui.live import BuildView
 
 
 @options.command(
-    "install", "xpusetup install", "xpusetup install 2.14 --into ~/ml --python 3.12", takes=options.ProfileName
+    "install",
+    "xpusetup install --dry-run",
+    "xpusetup install 2.14 --into ~/ml --python 3.12",
+    takes=options.ProfileName,
 )
 def install(
     *,
@@ -20,6 +29,8 @@ def install(
     require_hashes: options.Hashes = False,
     bundle: options.Bundle = "",
     events: options.Events = "",
+    dry: Annotated[bool, typer.Option("--dry-run", help="Show what would be fetched, and where it goes.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where the device is not here.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Install the published wheels of PyTorch, and verify them. Nothing is compiled."""
@@ -29,5 +40,20 @@ def install(
 
     request = read_request(verify=verify, require_hashes=require_hashes)
     with told.view() as view:
-        how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
+        agree = partial(_agrees, view=view, told=told, yes=yes)
+        how = BuildOptions(bundle=bundle, events=events, observe=view.observe, agree=agree, dry=dry)
         return make(where.find(may_make=True), request, how)
+
+
+def _agrees(offer: InstallOffer, view: BuildView, told: options.LongOutput, *, yes: bool) -> bool:
+    """Show what will be done; where the device is not here ask once, if somebody is there to be asked."""
+    from xpusetup.ui.console import literal
+    from xpusetup.ui.offer import print_before
+
+    with view.aside() as console:
+        if console is None:
+            return True
+        print_before(console, literal(offer), verbose=told.verbose)
+        if not offer.trouble or yes or not sys.stdin.isatty():
+            return True
+        return typer.confirm(" Install it all the same?", default=False, err=told.json)

@@ -166,6 +166,7 @@ Source = Annotated[
 Patch = Annotated[
     Words, value("--patch", "COMPONENT=FILE", "Apply a patch to a downloaded source.", offer=complete.assigned)
 ]
+ComputesOn = Annotated[str, _choice("--device", "With --only xpu: what it computes on.", "gpu", "processor")]
 Target = Annotated[str, value("--target", "TARGET", "Build this ninja target alone, and no wheel.")]
 Launcher = Annotated[
     str,
@@ -455,3 +456,4 @@ class BuildRequest(ComponentRequest):
     patch: Patch = None
     verify: Verify = "auto"
     require_hashes: Hashes = False
+    device: ComputesOn = "gpu"

@@ -67,3 +67,38 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     console = make_console(stderr=told.json, progress=True)
     console.quiet = told.quiet
     return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=told.json)
+
+
+# setup site: what a place has of its own, asked or given, and written for all builds.
+
+
+@options.command("setup site", "xpusetup setup site", "xpusetup setup site modules=intel-oneapi/2026.1 account=proj")
+def setup_site(
+    *,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(help="What this place has of its own. Without it each thing is asked.", metavar="KEY=VALUE"),
+    ] = None,
+    out: Annotated[
+        str,
+        typer.Option("--out", "-o", help="Write another file.", metavar="FILE", show_default="that of this user"),
+    ] = "",
+    told: options.ResultOutput,
+) -> AnyResult:
+    """Write the site file: modules, folders, mirrors, and what a cluster's jobs need."""
+    from xpusetup.base.command import Command
+    from xpusetup.base.errors import UsageError
+    from xpusetup.commands.site import KEYS, list_questions, write_site
+
+    if words:
+        return write_site(words, out)
+    if not sys.stdin.isatty():
+        keys = " ".join(f"{name}=VALUE" for name in KEYS)
+        line = Command(f"xpusetup setup site {keys}", open=True)
+        raise UsageError("nobody is here to be asked", fix="give what this place has: ", command=line)
+    typer.echo(" What this place has of its own. Enter leaves a thing out.", err=told.json)
+    given = []
+    for name, question in list_questions():
+        answer = typer.prompt(f" {question}", default="", show_default=False, err=told.json)
+        given.append(f"{name}={answer}")
+    return write_site(given, out)

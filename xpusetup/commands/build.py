@@ -23,6 +23,7 @@ from xpusetup.commands.build_result import (
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
+from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
     BUILD,
@@ -31,7 +32,6 @@ from xpusetup.plan.install import (
     MEMBERS_STEP,
     Purpose,
     members_without_wheels,
-    purpose_of_build,
 )
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
@@ -47,7 +47,7 @@ from xpusetup.run.prepare import (
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
 from xpusetup.run.step_process import MemoryWatch, keep_samples
-from xpusetup.run.workspace import Where, Workspace, open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace, with_compiler
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 
@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xpusetup.bundle.offline import AirGap, NetworkAttempt
+    from xpusetup.commands.offer import InstallOffer
+    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.time_left import Forecast
 
 
@@ -112,7 +114,8 @@ WITHHELD = {
 class BuildOptions:
     """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
 
-    `bundle` is the file that stands for the network.
+    `bundle` is the file that stands for the network. `agree` is shown what an installation would do, and says whether
+    it is done; `dry`: it is not, whatever is answered.
     """
 
     jobs: int = 0
@@ -120,14 +123,17 @@ class BuildOptions:
     bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
+    agree: Callable[[InstallOffer], bool] = field(default=lambda _offer: True)
+    dry: bool = False
 
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
-    workspace, gap = _enter(where, request, options, "build")
+    workspace, gap = _enter(with_compiler(where, request), request, options, "build")
     if gap is None:
         workspace, request = keep_trees(workspace, request)
-    return run_purpose(workspace, request, options, BUILD if gap else purpose_of_build(workspace.profile), gap)
+    purpose = BUILD if gap else purpose_of(workspace.profile, request)
+    return run_purpose(workspace, request, options, purpose, gap)
 
 
 def _enter(
@@ -143,6 +149,21 @@ def _enter(
     return enter(where, request, options.bundle, warn, lambda text: options.observe(progress(text)), command)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ReadyRun:
+    """A run that can begin: its plan is made, and nothing is written yet. `tuned` and `network` are its variables."""
+
+    workspace: Workspace
+    request: Request
+    options: BuildOptions
+    prepared: PreparedPlan
+    gap: AirGap | None
+    launcher: Launcher | None
+    engine: str
+    tuned: dict[str, str]
+    network: dict[str, str]
+
+
 def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
 ) -> Result[BuildResult]:
@@ -150,19 +171,43 @@ def run_purpose(
 
     Raises UntrustedError where files that are not the caller's alone would decide what runs.
     """
+    return run_ready(make_ready(workspace, request, options, purpose, gap))
+
+
+def make_ready(
+    workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
+) -> ReadyRun:
+    """Make ready what `run_purpose` runs. Raises as it does."""
     workspace.trust_files(request)
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
     launcher, engine = tuning.ready_launcher(prepared, options.launcher)
-    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose.command == "build" else {}
     tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
-    observe = with_forecast(observe, prepared)
+    return ReadyRun(
+        workspace=workspace,
+        request=request,
+        options=replace(options, observe=observe, events=""),
+        prepared=prepared,
+        gap=gap,
+        launcher=launcher,
+        engine=engine,
+        tuned=tuned,
+        network=network,
+    )
+
+
+def run_ready(ready: ReadyRun) -> Result[BuildResult]:
+    """Run what was made ready."""
+    workspace, request, prepared, gap = ready.workspace, ready.request, ready.prepared, ready.gap
+    purpose, tuned, launcher = prepared.purpose, ready.tuned, ready.launcher
+    observe = with_forecast(ready.options.observe, prepared)
     observe(plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *filter(None, [engine]), *_worth_saying(workspace, prepared)):
+    for text in (*prepared.notes, *filter(None, [ready.engine]), *_worth_saying(workspace, prepared)):
         observe(note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
@@ -172,13 +217,13 @@ def run_purpose(
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
         load = MemoryWatch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
-        run = make_run(prepared, request, lock, {**tuned, **network}, observe)
+        run = make_run(prepared, request, lock, {**tuned, **ready.network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(note(text))
-    result = _make_result(workspace, prepared, outcome, request, options)
+    result = _make_result(workspace, prepared, outcome, request, ready.options)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
 
@@ -187,11 +232,11 @@ def _settle(
     workspace: Workspace, request: Request, purpose: Purpose, observe: Callable[[Event], None]
 ) -> tuple[Workspace, Request]:
     """Give what is left open its place: revisions that move are pinned, what parts stand on is found."""
-    if purpose is BUILD and workspace.revs:
+    if purpose.command == "build" and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
-    return workspace, find_ready(workspace, request) if request.only else request
+    return workspace, find_ready(workspace, request) if request.only and purpose is not ADDON else request
 
 
 def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None) -> list[NetworkAttempt]:
@@ -306,7 +351,7 @@ def _make_result(
         failure = describe_failed(workspace, prepared, outcome, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
-        done = "built" if purpose is BUILD else "installed"
+        done = "built" if purpose.command == "build" else "installed"
         message = f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on"
         raise NoDeviceError(message, fix="verify it on a machine that has one: ", command=workspace.command("verify"))
     return Result(purpose.command, told)
@@ -315,8 +360,8 @@ def _make_result(
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
-    """Install what was published, going on where the last run stopped.
+def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult] | Result[InstallOffer]:
+    """Install what was published, going on where the last run stopped, once all parts are found and that is agreed to.
 
     Raises UsageError where nothing was, and where a part is asked for that would be compiled.
     """
@@ -328,7 +373,15 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
     if workspace.profile.published is None and workspace.profile.installer is None:
         line = workspace.command("build")
         raise UsageError(f"{workspace.profile.name} names no published wheels", fix="build it instead: ", command=line)
-    result = run_purpose(workspace, request, options, INSTALL, gap)
+    ready = make_ready(workspace, request, options, INSTALL, gap)
+    if options.dry or any(status.state != "done" for status in ready.prepared.statuses()):
+        from xpusetup.commands.offer import make_offer  # noqa: PLC0415 - an installation that is done offers nothing
+
+        options.observe(progress("asking for all parts"))
+        offer = make_offer(workspace, ready.prepared, ready.network, _device(workspace, ready.prepared))
+        if options.dry or not options.agree(offer):
+            return Result("install", replace(offer, declined=not options.dry))
+    result = run_ready(ready)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
     last = next((told[step] for step in reversed(told) if told[step]), {})

@@ -243,7 +243,7 @@ def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
     needs = kit.title if kit is not None and kit.at_run_time else ""
-    folder = prepared.plan.layout.wheels if prepared.purpose is BUILD else PUBLISHED
+    folder = prepared.plan.layout.wheels if prepared.purpose.command == "build" else PUBLISHED
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 
@@ -298,7 +298,8 @@ def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence
 
 def _lacks(workspace: Workspace, prepared: PreparedPlan) -> int | None:
     """Give by how much the disk was too small before the build began, from what an earlier one took or the profile."""
-    guess = int(workspace.profile.disk_gib * GIB) if workspace.profile.disk_gib is not None else None
+    cost = workspace.profile.cost
+    guess = int(cost.disk_gib[0] * GIB) if cost else None
     needed = read_history(prepared.root.path, workspace.profile.name).disk or guess
     resources = prepared.facts.resources if prepared.facts else None
     disk = next((each for each in (resources.disks if resources else ()) or () if "sources" in each.holds), None)

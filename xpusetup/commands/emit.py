@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Layout, Plan, Request
+from xpusetup.base.model import ROOT, Layout, Plan, Request
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
@@ -136,8 +137,18 @@ def emit_slurm(order: EmitOrder) -> Form:
     from xpusetup.emit.slurm import render_slurm  # noqa: PLC0415 - one form is asked for
 
     made = _cells(order, "source", portable=False)
-    files = {**made.files, **render_slurm(made.cells, load_settings().scheduler)}
-    return Form(files=files, start=f"bash {FOLDER}/fetch.sh", notes=made.notes)
+    scheduler = load_settings().scheduler
+    files = {**made.files, **render_slurm(made.cells, scheduler)}
+    lacks = not (scheduler.account or scheduler.partition or scheduler.modules)
+    notes = (*made.notes, *((NO_SITE,) if lacks else ()))
+    then = (f"cd {FOLDER} && bash submit.sh", f"xpusetup status --root {FOLDER}")
+    return Form(files=files, start=f"bash {FOLDER}/fetch.sh", then=then, notes=notes)
+
+
+NO_SITE = Advice(
+    "no site file names an account, a partition or modules, so that the jobs ask for none; what this place needs: ",
+    Command("xpusetup setup site"),
+)
 
 
 def emit_module(order: EmitOrder) -> Form:
@@ -148,7 +159,9 @@ def emit_module(order: EmitOrder) -> Form:
     made = _cells(order, "source", folder=SOFTWARE)
     files = {**made.files, **render_modules(made.cells, load_settings().module)}
     start = f"bash {FOLDER}/{SOFTWARE}{made.cells[0].name}/build.sh"
-    return Form(files=files, start=start, notes=made.notes)
+    own = next(name for name in files if name.endswith(".lua")).removesuffix(".lua")
+    then = (f"module use {FOLDER}/{own.partition('/')[0]}", f"module load {own.partition('/')[2]}")
+    return Form(files=files, start=start, then=then, notes=made.notes)
 
 
 def emit_github(order: EmitOrder) -> Form:
@@ -181,7 +194,8 @@ def emit_github(order: EmitOrder) -> Form:
     )
     files = {**made.files, **render_github(made.cells, runners)}
     start = f"git -C {FOLDER} add {WORKFLOW.split('/')[0]}"
-    return Form(files=files, start=start, notes=made.notes)
+    then = (f"git -C {FOLDER} commit -m 'Builds against PyTorch'", f"git -C {FOLDER} push")
+    return Form(files=files, start=start, then=then, notes=made.notes)
 
 
 def _check_words(options: Mapping[str, str]) -> None:
@@ -238,7 +252,7 @@ def _cells(order: EmitOrder, source: str, *, folder: str = "", portable: bool = 
 
 
 FOLDER = "@FOLDER@"
-"""Stands in `Form.start` for the folder that is written."""
+"""Stands in the lines of a form for the folder that is written."""
 SOME = frozenset(
     {"from", "os", "target", "dialect", "base", "driver", "pin", "label", "gpu-label", "extension", "verify"}
 )
@@ -265,10 +279,14 @@ class EmitOrder:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a form consists of: texts by file name, the shell line that begins with them, and what is worth saying."""
+    """What a form consists of: texts by file name, the lines that begin with them and that use what comes of it.
+
+    `notes` are worth saying.
+    """
 
     files: Mapping[str, str]
     start: str = ""
+    then: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -327,7 +345,13 @@ def emit_dockerfile(order: EmitOrder) -> Form:
     image = decide_image(order)
     engine = " ".join(ENGINES[image.order.dialect])
     texts = {**_around(image.profile, image.plan), **render_dockerfile(image)}
-    return Form(files=texts, start=f"{engine} -t {image.profile.name} {FOLDER}", notes=notes_of(image))
+    device = f"{OF_DEVICE} " if image.profile.accelerator == "xpu" else ""
+    run = f"{engine.split()[0]} run --rm {device}{image.profile.name}"
+    return Form(files=texts, start=f"{engine} -t {image.profile.name} {FOLDER}", then=(run,), notes=notes_of(image))
+
+
+OF_DEVICE = '--device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)"'
+"""Gives a container the GPU, and the group that may use it, whose number differs from host to host."""
 
 
 def emit_apptainer(order: EmitOrder) -> Form:
@@ -335,7 +359,7 @@ def emit_apptainer(order: EmitOrder) -> Form:
     image = decide_image(order)
     texts = {**_around(image.profile, image.plan), **render_apptainer(image)}
     start = f"cd {FOLDER} && apptainer build {image.profile.name}.sif {FILE}"
-    return Form(files=texts, start=start, notes=notes_of(image))
+    return Form(files=texts, start=start, then=(f"apptainer run {image.profile.name}.sif",), notes=notes_of(image))
 
 
 def decide_image(order: EmitOrder) -> DecidedImage:
@@ -374,11 +398,12 @@ def make_image_order(order: EmitOrder) -> ImageOrder:
 
 @dataclass(frozen=True)
 class Emitted:
-    """The files of a form, the command that begins with them, and what is to be known of them."""
+    """The files of a form, the command that begins with them, those that use what comes of it, and what to know."""
 
     kind: str
     files: list[str]
     start: str
+    then: list[str]
     notes: list[str]
 
 
@@ -395,8 +420,9 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     for name, text in sorted(form.files.items(), key=lambda each: not each[0].endswith(LOCKED)):
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
-    start = form.start.replace(FOLDER, shlex.quote(f"./{out}" if out.startswith("-") else out))
-    return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
+    named = shlex.quote(f"./{out}" if out.startswith("-") else out)
+    start, *then = (line.replace(FOLDER, named) for line in (form.start, *form.then))
+    return Result("emit", Emitted(kind, written, start, then, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
 
 
 SHOWN = 3
@@ -439,7 +465,9 @@ def emit_shell(order: EmitOrder) -> Form:
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
     texts = _root_files(workspace.profile, moved, order.request)
     needs = say_toolkit(workspace.profile, target.toolkit, target.arch) if target.toolkit else ""
-    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=(*workspace.take_notes, *filter(None, (needs,))))
+    venv = workspace.layout.venv.replace(ROOT, FOLDER)
+    notes = (*workspace.take_notes, *filter(None, (needs,)))
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh", then=(f"source {venv}/bin/activate",), notes=notes)
 
 
 IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})

@@ -10,6 +10,7 @@ from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import BuiltRoot, find_built
 from xpusetup.config.settings import make_network
+from xpusetup.doctor.variables import ending_names
 from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import ActivationChange, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
@@ -93,7 +94,8 @@ def _change(built: BuiltRoot, *, build: bool) -> ActivationChange:
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
     wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
-    return ActivationChange(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+    gone = (name for name in own if not wanted[name] and variable(name))
+    return ActivationChange(sets, (*change.unsets, *gone, *ending_names(variables())))
 
 
 def _of_device(target: Target, *, build: bool) -> ActivationChange:

@@ -111,7 +111,8 @@ class StepFailure(NewLines):
     """A step that failed: why, as far as that is known, what its log says by itself, and how to go on.
 
     `said`: what the step told by itself, null where it did not; `tried`: with how many jobs the memory was too small;
-    `heaviest`: bytes of its largest process.
+    `heaviest`: bytes of its largest process. `compiler`: the first error of a compiler, as FILE:LINE:COLUMN, and the
+    lines of source that it shows.
     """
 
     step: str
@@ -126,6 +127,7 @@ class StepFailure(NewLines):
     tried: list[int] = field(default_factory=list)
     heaviest: int = 0
     full: list[FullDisk] = field(default_factory=list)
+    compiler: list[str] = field(default_factory=list)
 
 
 def explain(log: str, good: str = "") -> Result[ExplainResult]:
@@ -245,6 +247,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
         first_error_line=told.first_error_line,
         first_error=told.first_error,
         last_lines=_last_lines(log),
+        compiler=find_compile_error(log),
         again=f"bash {root.script(step)}",
         go_on=go_on,
         said=_read_words(log),
@@ -267,6 +270,28 @@ def tells_of_kill(log: Path) -> bool:
 def _last_lines(log: Path) -> list[str]:
     with log.open(encoding="utf-8", errors="replace") as lines:
         return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]
+
+
+COMPILE_ERROR = re.compile(r"(?P<indent>\s*)\S[^:\n]*\.[A-Za-z]\w{0,5}:\d+:(?:\d+:)? (?:fatal )?error: ")
+SOURCE_VIEW = re.compile(r"\s*(?:\d+ )?\|(?: |$)")
+VIEWED = 3
+"""Lines of source that a compiler shows below an error, with the mark below them: those of gcc and clang are two."""
+
+
+def find_compile_error(log: Path) -> list[str]:
+    """Give the first error of a compiler in a log, flush left, with the lines of source below it."""
+    found: list[str] = []
+    indent = ""
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        for line in (line.rstrip("\n") for line in lines):
+            if found and (len(found) > VIEWED or not SOURCE_VIEW.match(line)):
+                break
+            if not found and (begins := COMPILE_ERROR.match(line)):
+                indent = begins["indent"]  # pip sets back what it runs
+                found.append(line.removeprefix(indent))
+            elif found:
+                found.append(line.removeprefix(indent))
+    return found
 
 
 def watch_step(step: Step) -> Callable[[list[str]], str]:

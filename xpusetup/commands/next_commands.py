@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
+    from xpusetup.commands.offer import InstallOffer
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
+    from xpusetup.commands.site import SiteFile
     from xpusetup.commands.status import BuildStatus
     from xpusetup.commands.suites import SuiteList
     from xpusetup.commands.verify import DeviceVerification
@@ -187,6 +189,11 @@ def _released(data: NewRelease) -> Lines:
     )
 
 
+def _offer(data: InstallOffer) -> Lines:
+    line = f"xpusetup install --profile {shlex.quote(data.profile)}"
+    return (("install it", line, "all parts are found"),) if data.steps else ()
+
+
 def _remove(data: Removed) -> Lines:
     root = shlex.quote(data.root)
     return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
@@ -233,3 +240,7 @@ def _emitted(data: Emitted) -> Lines:
 
 def _suites(data: SuiteList) -> Lines:
     return (("run the first", data.follows, "it installs what the suite needs"),)
+
+
+def _site(data: SiteFile) -> Lines:
+    return [("see what it does", line, "the site file is written") for line in data.checks]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
@@ -14,18 +14,18 @@ from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, me
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
-from xpusetup.plan.install import purpose_of_build
+from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
-from xpusetup.run.time_left import Estimate, make_estimate
-from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
+from xpusetup.run.time_left import Estimate, ExpectedCost, make_estimate
+from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of, with_compiler
 from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.config.profile import Profile
+    from xpusetup.config.profile import BuildCost, Profile
     from xpusetup.run.keys import Status
 
 
@@ -175,17 +175,17 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
     `why` names a package whose place in the plan is to be explained. Raises UsageError for one that is not in it.
     """
     notes: list[str] = []
-    workspace, request = keep_trees(open_workspace(where), request)
+    workspace, request = keep_trees(open_workspace(with_compiler(where, request)), request)
     if workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, notes.append)
-    if request.only:
+    purpose = purpose_of(workspace.profile, request)
+    if request.only and purpose is not ADDON:
         try:
             request = find_ready(workspace, request)
         except NotReadyError as error:
             notes.append(f"{error.message}; {error.fix}")
-    purpose = purpose_of_build(workspace.profile)
     seen = find_done(workspace, request, purpose) or preview(workspace, request, purpose)
     root = str(workspace.root)
     steps = [
@@ -222,11 +222,21 @@ def _estimate(workspace: Workspace, seen: PreparedPlan) -> Estimate:
     """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
     profile = workspace.profile
     todo = {status.id for status in seen.statuses() if status.state != "done"}
-    known = read_history(seen.root.path, profile.name)
-    expected = int(profile.disk_gib * GIB) if profile.disk_gib is not None else None
-    history = known._replace(disk=expected if known.disk is None else known.disk)
+    history = read_history(seen.root.path, profile.name)
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
-    return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
+    told = make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
+    whole = all(step.id in todo for step in seen.plan.steps if "compiler" in step.needs)
+    return replace(told, expected=_expected(profile.cost, jobs if whole else 0)) if profile.cost else told
+
+
+HOUR = 3600
+
+
+def _expected(cost: BuildCost, jobs: int) -> ExpectedCost:
+    """Give what a profile says of its build, with so many jobs; 0: not known, or a part of it is done."""
+    least, most = (int(gib * GIB) for gib in cost.disk_gib)
+    seconds = (cost.core_hours[0] * HOUR / jobs, cost.core_hours[1] * HOUR / jobs) if jobs else None
+    return ExpectedCost(seconds=seconds, disk=(least, most), source=cost.source, confidence=cost.confidence)
 
 
 def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:

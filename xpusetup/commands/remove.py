@@ -41,7 +41,7 @@ from xpusetup.system import files
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
-FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies"}
+FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools"}
 OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
     *("journal.jsonl", "manifest.json", "report.html", LOCKED, SEEN_AT, *LOCKS)
 }

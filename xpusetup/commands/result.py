@@ -48,7 +48,8 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     if command.again and words:
         kept = re.sub(rf"\0{command.again[0]}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
         return Command(shlex.join((*kept, *command.again)))
-    verb = next((verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} ")), "")
+    verbs = (verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} "))
+    verb = max(verbs, key=len, default="")  # `setup site` is not `setup`
     takes = options_about_builds(verb) if verb and context else frozenset()
     given = shlex.split(command.partition(" -- ")[0].replace("=", " ")) if takes else []
     profile = [value for word, value in pairwise(given) if word in ("--profile", "-p")]

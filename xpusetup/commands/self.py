@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from packaging.utils import canonicalize_name
+
 from xpusetup.base.text import hide
 from xpusetup.commands.result import Result
 from xpusetup.run.workspace import load_settings, roots_folder, settings_files
 from xpusetup.system import program
-from xpusetup.system.environment import cache_folder
+from xpusetup.system.environment import cache_folder, own_environment, which
 from xpusetup.system.files import PACKAGE, package_text
 from xpusetup.system.git import ask_git, last_words
 from xpusetup.system.program import NAME
@@ -87,7 +90,7 @@ def describe() -> Result[Self]:
             installer=installer,
             origin=hide(origin.address) or origin.kind,
             upgrade=upgrade,
-            uninstall=uninstall_line(installer, origin, sys.executable),
+            uninstall=_remove_line(prefix, installer) or uninstall_line(installer, origin, sys.executable),
             note=_note(installer, origin, kept),
             places=list_places(),
         ),
@@ -214,6 +217,21 @@ def uninstall_line(installer: str, origin: InstallOrigin, python: str) -> str:
     own = {"uv tool": f"uv tool uninstall {NAME}", "pipx": f"pipx uninstall {NAME}"}
     own[UV] = f"uv pip uninstall --python {shlex.quote(python)} {NAME}"
     return own.get(installer, f"{shlex.quote(python)} -m pip uninstall {NAME}")
+
+
+def _remove_line(prefix: Path, installer: str) -> str:
+    """Give the command that removes a venv that holds this program alone, and the link to it that PATH finds.
+
+    Empty for any other environment: a person's own, or one of a tool that knows how to remove it.
+    """
+    if installer not in {UV, PIP} or own_environment() is None:
+        return ""
+    there = {canonicalize_name(each.name) for each in metadata.distributions(path=[sysconfig.get_path("purelib")])}
+    if there - {NAME, "pip", "setuptools", "wheel", *program.running_with()}:
+        return ""
+    link = Path(which(NAME) or prefix)
+    linked = link.is_symlink() and link.resolve().is_relative_to(prefix.resolve()) and not link.is_relative_to(prefix)
+    return shlex.join(("rm", "-r", str(prefix), *([str(link)] if linked else [])))
 
 
 def list_places() -> list[KeptPlace]:

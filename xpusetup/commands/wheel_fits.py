@@ -78,9 +78,9 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
 
 
 def _gpus() -> dict[str, list[str]]:
-    """Give the Intel GPUs of this machine that PyTorch would use, each with the names of those whose code it runs."""
+    """Give the Intel GPUs of this machine that PyTorch would use, each with its name among images."""
     seen = used_devices(probe(["hardware"]), gpu_table(), "xpu")
-    return {each.title(): each.family.targets for each in seen if each.family.targets}
+    return {each.title(): [each.family.device] for each in seen if each.family.targets}
 
 
 # Where the torch is.

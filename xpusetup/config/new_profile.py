@@ -154,7 +154,7 @@ def make_device_profile(name: str, base: Profile, device: Device, file: str, sou
         "summary": f"{device.title} from source; torch as a ready wheel",
         "tier": "own",
         "tried": "not yet",
-        "disk_gib": None,  # what was measured of another extension says nothing of this one
+        "cost": None,  # what was measured of another extension says nothing of this one
         "accelerator": device.name,
         "device": file,
         "components": [to_table(ready_torch(base)), part],

@@ -94,6 +94,7 @@ Level = Literal["quick", "smoke", "full"]
 """How much is verified at the end of a build (docs/verify.md)."""
 MOST_GIB = 1 << 20
 """Of memory and disk: nobody has more."""
+MOST_HOURS = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +141,21 @@ class GccFault(Sourced):
     why: Text
     stops: bool = False
     flags: Text = ""
+
+
+GibOnDisk = Annotated[float, Limits(gt=0, le=MOST_GIB)]
+CoreHours = Annotated[float, Limits(gt=0, le=MOST_HOURS)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildCost(Sourced):
+    """What a whole build takes at least and at most, where nothing was measured here: of disk, and hours of one core.
+
+    One that is `confirmed` was measured elsewhere, any other is a guess.
+    """
+
+    disk_gib: Annotated[list[GibOnDisk], Limits(min_length=2, max_length=2)]
+    core_hours: Annotated[list[CoreHours], Limits(min_length=2, max_length=2)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,7 +434,7 @@ class Profile(Strict):
     plain_path: bool = False
     cmake: Specifiers = ""
     memory_per_job_gib: Annotated[float, Limits(gt=0, le=MOST_GIB)] = 2.0
-    disk_gib: Annotated[float | None, Limits(gt=0, le=MOST_GIB)] = None
+    cost: BuildCost | None = None
     verify_level: Level = "smoke"
     environment: Environment = field(default_factory=dict)
     toolkit: ToolkitWanted | None = None

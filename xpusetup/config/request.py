@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
+from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
@@ -150,6 +150,16 @@ def make_request(
     )
 
 
+def _parse_device(text: str, only: Sequence[str]) -> AddonDevice:
+    if text not in get_args(AddonDevice):
+        raise UsageError(f"--device cannot be {text!r}", fix=f"use one of: {', '.join(get_args(AddonDevice))}")
+    if text == "gpu":
+        return "gpu"
+    if tuple(only) != (XPU,):
+        raise UsageError("--device says on what XPU beside a torch computes", fix=f"add --only {XPU}, or leave it out")
+    return "processor"
+
+
 def _parse_targets(text: str) -> tuple[str, ...]:
     found = parse_arch(text)
     if not found:
@@ -174,6 +184,7 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
         *(("--target", request.target) if request.target else ()),
         *(("--require-hashes",) if request.require_hashes else ()),
+        *(("--device", request.device) if request.device != "gpu" else ()),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
         *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
         *(word for name in request.pinned for word in ("--source", f"{name}={PINNED}")),
@@ -310,13 +321,14 @@ def read_request(  # noqa: PLR0913 - one for each option
     source: Sequence[str] | None = None,
     patch: Sequence[str] | None = None,
     require_hashes: bool = False,
+    device: str = "gpu",
 ) -> Request:
     """Read what was asked; `source` and `patch` are trees and files of the user's own.
 
     Raises UsageError for words that name nothing, and for trees and files that cannot be read.
     """
     asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
-    asked = replace(asked, require_hashes=require_hashes)
+    asked = replace(asked, require_hashes=require_hashes, device=_parse_device(device, asked.only))
     if not (source or patch):
         return asked
     return replace(with_sources(asked, source or ()), patches=find_patches(patch or ()))
@@ -333,6 +345,8 @@ def read_words(words: Sequence[str]) -> Request:
         variables=given.get("--set"),
         source=given.get("--source"),
         patch=given.get("--patch"),
+        only=[XPU] if XPU in given.get("--only", ()) else None,
+        device=given.get("--device", ["gpu"])[0],
         verify="off",
     )
 

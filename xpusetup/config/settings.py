@@ -26,14 +26,41 @@ Address = Annotated[Operand, Limits(pattern=r"^\S+$")]
 """An address or folder: pip and uv take lists of them in one variable, apart by spaces."""
 
 
+MOST = 1 << 30
+"""Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
+SlurmWord = Annotated[str, Limits(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+"""What stands in a line of a job's header."""
+FIND_MODULE = (
+    "command -v module >/dev/null || for each in /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh;"
+    ' do [ ! -f "$each" ] || source "$each"; done'
+)
+"""Gives a clean shell the command `module`, where the scripts of login shells bring it (Lmod, Environment Modules)."""
+
+
+def load_modules(values: object) -> object:
+    """Read `modules` of [toolkit] as the prelude that loads them."""
+    if not isinstance(values, dict) or not values.get("modules") or not isinstance(values["modules"], list):
+        return values
+    prelude = values.get("prelude") or []
+    if FIND_MODULE not in prelude:
+        prelude = [*prelude, FIND_MODULE, f"module load {' '.join(map(str, values['modules']))}"]
+    return {**values, "provider": values.get("provider") or "modules", "prelude": prelude}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ToolkitSettings(Strict):
-    """How the toolkit is provided here; `name`: which of a profile's, where it has one of that name."""
+    """How the toolkit is provided here; `name`: which of a profile's, where it has one of that name.
+
+    `modules` are loaded by the command `module`; what else switches the toolkit on is a line of `prelude`.
+    """
 
     name: Text = ""
     provider: Provider | None = None
     root: Text = ""
+    modules: list[SlurmWord] = field(default_factory=list)
     prelude: list[Text] = field(default_factory=list)
+
+    PREPARE = staticmethod(load_modules)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,12 +89,6 @@ class NetworkSettings(Strict):
     ca_bundle: Text = ""
 
 
-MOST = 1 << 30
-"""Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
-SlurmWord = Annotated[str, Limits(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
-"""What stands in a line of a job's header."""
-
-
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
 
 
@@ -94,12 +115,21 @@ class Scheduler(Strict):
     scratch: Annotated[str, Limits(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
 
 
+def rename_requires(values: object) -> object:
+    """Read `requires` of [module] by its newer name."""
+    if not isinstance(values, dict) or "requires" not in values or "modules" in values:
+        return values
+    return {("modules" if key == "requires" else key): value for key, value in values.items()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class ModuleSettings(Strict):
     """What a modulefile knows of the other modules here: which it cannot stand beside, which it loads first."""
 
     conflicts: list[SlurmWord] = field(default_factory=list)
-    requires: list[SlurmWord] = field(default_factory=list)
+    modules: list[SlurmWord] = field(default_factory=list)
+
+    PREPARE = staticmethod(rename_requires)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import (
@@ -305,6 +306,36 @@ def check_torch_for_gpu(question: Question) -> CheckAnswer | None:
     sure = is_sure(late) and (bool(ipex) or lists_gpu(question.facts)) and fails(question.facts)
     seen = tell(question, f"{name} {version}", late)
     return CheckAnswer("fail" if sure else "warn", seen, {"python": torch.python})
+
+
+LISTING_FAILS = r"(?i)level_zero backend failed|\b(?:UR|PI)_(?:RESULT_)?ERROR_(?:UNKNOWN|UNINIT)|Native API failed"
+"""How a SYCL run time says that the driver failed a call."""
+
+
+def check_driver_for_sycl(question: Question) -> CheckAnswer | None:
+    """Hold the driver against torch's SYCL run time where that failed to list devices: most such pairs work."""
+    torch, table, build = question.facts.torch, _table(question), level_zero_build(question.facts)
+    if torch is None or not torch.xpu or table is None or build is None or torch_works(question.facts):
+        return None
+    said = f"{question.facts.refused} {(torch.report.error if torch.report else '') or ''}"
+    blind = question.facts.userland and question.facts.userland.level_zero and not lists_gpu(question.facts)
+    if blind or not re.search(LISTING_FAILS, said):
+        return None
+    sycl = distribution(question, "intel-sycl-rt")
+    beside = table.driver_beside(sycl, torch.version or "")
+    if beside is None or build >= beside.build:
+        return None
+    name = f"SYCL's run time {sycl}" if sycl else f"that of SYCL in torch {torch.version}"
+    newest = f"the newest of its day was {beside.driver} ({beside.build})"
+    seen = f"the driver of build {build} is older than {name}: {newest}{_one_card(question)}"
+    return CheckAnswer("fail" if lists_gpu(question.facts) else "warn", seen, {"driver": beside.driver})
+
+
+def _one_card(question: Question) -> str:
+    """Say that there are several cards of one kind, which is where such a pair was seen to fail."""
+    cards = [gpu.device for gpu in intel_gpus(question) if is_discrete(question, gpu)]
+    most = max(map(cards.count, cards), default=0)
+    return f", and there are {most} cards of one kind" if most > 1 else ""
 
 
 LAST_WITH_THE_OLD = 31740

@@ -25,6 +25,7 @@ from xpusetup.doctor.question import (
     intel_gpus,
     is_discrete,
     is_xpu,
+    kernel_of,
     lists_all,
     messages,
     named,
@@ -163,30 +164,6 @@ def check_several_battlemage(question: Question) -> CheckAnswer | None:
 
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
-NO_FIRMWARE = (
-    r"fetch failed (?:with error )?-(?:E[A-Z]+|\d+)\b|Failed to initialize uC"
-    r"|Direct firmware load for .* failed with error -2"
-    r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
-)
-STILL_LISTED = "Without its GuC firmware the GPU is found and then given up; a node that is listed serves nothing"
-TOO_OLD = r"Unsupported [GH]uC v\d|\bv[\d.]+ or newer is required"
-GUC = r"(?i)\bguc\b|/\w+_guc_"
-WEDGED = (
-    r"(?i)declar\w+ (?:it |device \S+ (?:as )?)?wedged|Device initialization failed"
-    r"|\b(?:i915|xe): probe of \S+ failed|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
-    r"|GUC: load failed|GuC load failed|Unsupported GuC v|firmware production part check failure"
-    r"|probe with driver (?:xe|i915) failed with error|Failed to initialize (?:GPU|uC)\b"
-)
-PROBE_FAILED = r"Device initialization failed|\b(?:i915|xe): probe of \S+ failed|probe with driver (?:xe|i915) failed"
-CAME_UP = r"\bInitialized (?:i915|xe) .* on minor"
-HANG = (
-    r"GPU HANG|context reset due to GPU hang|Fence expiration time out|\b(?:Engine|GT) reset\b|Timedout job"
-    r"|Engine memory CAT error|device coredump has been created|\bhang on [rcbv]cs\d|Resetting (?:chip|[rcbv]cs\d)"
-    r"|\btrying reset from\b|\breset (?:queued|started)\b|\bGuC reset\b|TLB invalidation\b.*\btime"
-    r"|\b(?:GuC|CT)\b.*\b(?:timed out|no response|not responding|dead|broken)\b"
-)
-FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
-"""Which firmware a family needs, as its file below the firmware folder begins."""
 AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
     ((6, 18), 34666, "warn"),
     ((6, 11), 28202, "warn"),
@@ -205,10 +182,6 @@ GIVEN = "vfio-pci"
 """The driver that has what was given to a virtual machine."""
 FLEX = ("56c0", "56c1", "56c2")
 """Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
-
-
-def _kernel(question: Question) -> LinuxKernel | None:
-    return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
 def _words(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> dict[str, str]:
@@ -243,67 +216,9 @@ def _of_proxmox(words: dict[str, str]) -> dict[str, str]:
     return {"means": means, "mend": mend, "commands": commands}
 
 
-def check_firmware(question: Question) -> CheckAnswer | None:
-    """Look for firmware that the kernel did not find, in its messages or, where no node is, in the files."""
-    kernel = _kernel(question)
-    if kernel is None:
-        return None
-    lines = messages(question, NO_FIRMWARE)
-    told = messages(question, TOO_OLD)
-    guc = told or [line for line in lines if re.search(GUC, line)]
-    gone = not nodes(question) and question.facts.is_told("hardware.nodes")
-    if lines and (gone or (guc and not lists_all(question))):
-        listed = {"means": STILL_LISTED} if nodes(question) else {}
-        return CheckAnswer("fail", (guc or lines)[-1], listed)
-    if kernel.firmware is not None and not nodes(question):
-        lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
-        if lacking:
-            return CheckAnswer("fail", f"no /lib/firmware/{lacking[0]}*")
-    if kernel.messages is None and not lists_gpu(question.facts):
-        return None  # the kernel keeps them for root, and a node alone does not tell
-    return CheckAnswer("info", lines[-1]) if lines else CheckAnswer("ok", "nothing is missing")
-
-
-def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
-    kind = family(question, gpu)
-    wanted = next((start for name, start in FIRMWARE.items() if kind and kind.id.startswith(name)), "")
-    return "" if any(file.startswith(wanted) for file in files) else wanted
-
-
-def check_wedged(question: Question) -> CheckAnswer | None:
-    """Look for a GPU that the kernel has given up: its firmware did not start, or a reset failed."""
-    kernel = _kernel(question)
-    if kernel is None or kernel.messages is None:
-        return None
-    lines = _still_wedged(kernel.messages)
-    late = [gpu for gpu in unbound(question) if _is_before(question, kernel, gpu)]
-    if late and lines and all(re.search(PROBE_FAILED, line) for line in lines):
-        return None  # what no driver of this kernel knows: kmd.force_probe
-    if not lines:
-        return CheckAnswer("ok", "none")
-    first = next((line for line in lines if "wedged" not in line), lines[0])
-    return CheckAnswer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
-
-
-def _still_wedged(said: list[str]) -> list[str]:
-    """Give what tells of a GPU that was given up, less the probes that failed before one that did not."""
-    came = max((place for place, line in enumerate(said) if re.search(CAME_UP, line)), default=-1)
-    found = [(place, line) for place, line in enumerate(said) if re.search(WEDGED, line)]
-    return [line for place, line in found if place > came or not re.search(PROBE_FAILED, line)]
-
-
-def check_hang(question: Question) -> CheckAnswer | None:
-    """Look for hangs and resets in the kernel's messages."""
-    kernel = _kernel(question)
-    if kernel is None or kernel.messages is None:
-        return None
-    lines = messages(question, HANG)
-    return CheckAnswer("warn", f"{len(lines)}, the last: {lines[-1]}") if lines else CheckAnswer("ok", "none recorded")
-
-
 def check_max_driver(question: Question) -> CheckAnswer | None:
     """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
-    kernel = _kernel(question)
+    kernel = kernel_of(question)
     cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
     dark = not nodes(question) and question.facts.is_told("hardware.nodes")
     lost = [gpu for gpu in cards if gpu.driver is None or (gpu.driver == SEEN_ELSEWHERE and dark)]
@@ -322,7 +237,7 @@ def check_max_driver(question: Question) -> CheckAnswer | None:
 
 def check_known(question: Question) -> CheckAnswer | None:
     """Look whether the kernel would drive the GPU by itself: by its messages, or by its table of drivers."""
-    kernel, lost = _kernel(question), unbound(question)
+    kernel, lost = kernel_of(question), unbound(question)
     if kernel is None or not intel_gpus(question):
         return None
     if early := _too_early(question, kernel):
@@ -378,7 +293,7 @@ def _is_before(question: Question, kernel: LinuxKernel, gpu: Gpu) -> bool:
 
 def check_blacklist(question: Question) -> CheckAnswer | None:
     """Look for drivers that were told not to load, where a GPU waits for one."""
-    kernel, lost = _kernel(question), unbound(question)
+    kernel, lost = kernel_of(question), unbound(question)
     if _dark(question):
         return CheckAnswer(
             "fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"}
@@ -464,7 +379,7 @@ def check_bound(question: Question) -> CheckAnswer | None:
 
 def check_xe_on_alchemist(question: Question) -> CheckAnswer | None:
     """Look for an Alchemist card on xe: under an old kernel, or where nothing finds it."""
-    kernel = _kernel(question)
+    kernel = kernel_of(question)
     cards = [gpu for gpu in of_family(question, "dg2") if gpu.driver == "xe"]
     lost = fails(question.facts) and not lists_all(question)
     if not cards or ((kernel is None or numbers(kernel.release) >= XE_ON_ALCHEMIST) and not lost):
@@ -479,7 +394,7 @@ def check_xe_on_alchemist(question: Question) -> CheckAnswer | None:
 
 def check_driver_age(question: Question) -> CheckAnswer | None:
     """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
-    kernel, build = _kernel(question), driver_build(question.facts)
+    kernel, build = kernel_of(question), driver_build(question.facts)
     if build is None or question.facts.in_wsl or all_old(question):
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"

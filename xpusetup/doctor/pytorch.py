@@ -20,7 +20,7 @@ from xpusetup.doctor.question import (
 from xpusetup.machine.companions import install_beside, triton_of
 from xpusetup.machine.fit import mend_command
 from xpusetup.machine.pairs import takes
-from xpusetup.machine.works import lists_gpu, torch_works
+from xpusetup.machine.works import computes_on_processor, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -239,7 +239,8 @@ def check_build(question: Question) -> CheckAnswer | None:
     if torch.version is None:
         return CheckAnswer("info", f"no torch in {torch.prefix}")
     if torch.xpu or (torch.report is not None and torch.report.compiled):
-        return CheckAnswer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
+        with_xpu = f"XPU {torch.xpu}" if torch.xpu else "with XPU"  # its own, or that of an add-on
+        return CheckAnswer("ok", f"{torch.version} in {torch.prefix}, {with_xpu}")
     cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
     other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
     release, local = torch.version.split("+")[0], torch.version.partition("+")[2]
@@ -431,6 +432,8 @@ def check_available(question: Question) -> CheckAnswer | None:
     seen = report(question)
     if seen is None or seen.available is None or not seen.compiled:
         return None
+    if computes_on_processor(question.facts):
+        return CheckAnswer("info", f"no GPU: what it calls XPU is the processor here ({', '.join(seen.devices)})")
     if seen.available and seen.count:
         return CheckAnswer("ok", ", ".join(seen.devices) or f"{seen.count} device(s)")
     said = [line for line in seen.messages if re.search(ZERO_DEVICES, line)]

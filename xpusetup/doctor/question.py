@@ -12,7 +12,7 @@ from xpusetup.base.model import Fix, Goal, Level
 from xpusetup.base.values import Confidence, Limits, Strict
 from xpusetup.config.load import parse_data
 from xpusetup.machine.companions import TorchThere, torch_there
-from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu, Node, Section
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts, Gpu, LinuxKernel, Node, Section
 from xpusetup.machine.gpus import MAKERS, Family, GpuTable, find_device
 from xpusetup.machine.works import is_gpu_line, lists_gpu
 from xpusetup.system.files import package_text
@@ -114,6 +114,11 @@ def unbound(question: Question) -> list[Gpu]:
 def intel_gpus(question: Question) -> list[Gpu]:
     """Give the Intel GPUs, where this is about such."""
     return [gpu for gpu in gpus(question) if gpu.vendor == INTEL] if is_xpu(question) else []
+
+
+def kernel_of(question: Question) -> LinuxKernel | None:
+    """Give the running kernel, where it is the one that drives Intel GPUs."""
+    return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
 def family(question: Question, gpu: Gpu) -> Family | None:

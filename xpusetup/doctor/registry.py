@@ -13,6 +13,7 @@ from xpusetup.doctor import (
     ages,
     combinations,
     extensions,
+    firmware,
     gone,
     hardware,
     pytorch,
@@ -37,9 +38,10 @@ CHECKS: tuple[Check, ...] = (
     Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
     Check("hw.small_bar", hardware.check_small_bar, ("hardware", "userland", "environment"), RUN),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
-    Check("fw.guc_missing", hardware.check_firmware, ("hardware", "kernel", "container", "userland"), RUN),
-    Check("fw.gpu_wedged", hardware.check_wedged, ("hardware", "kernel", "container", "userland"), RUN),
-    Check("fw.gpu_hang", hardware.check_hang, ("hardware", "kernel", "container"), RUN),
+    Check("fw.guc_missing", firmware.check_firmware, ("hardware", "kernel", "container", "userland"), RUN),
+    Check("fw.gpu_wedged", firmware.check_wedged, ("hardware", "kernel", "container", "userland"), RUN),
+    Check("fw.gpu_hang", firmware.check_hang, ("hardware", "kernel", "container"), RUN),
+    Check("fw.bus_errors", firmware.check_bus, ("hardware", "kernel", "userland", "torch"), RUN),
     Check("kmd.pvc_needs_backports", hardware.check_max_driver, ("hardware", "kernel", "container"), RUN),
     Check("kmd.force_probe", hardware.check_known, ("system", "hardware", "kernel", "container"), RUN),
     Check("sys.glibc", ages.check_libc, ("system",)),
@@ -80,12 +82,14 @@ CHECKS: tuple[Check, ...] = (
         ("hardware", "kernel", "system", "container", "userland", "toolkits", "torch", "environment"),
         RUN,
     ),
+    Check("umd.older_than_sycl", ages.check_driver_for_sycl, ("userland", "hardware", "torch"), RUN),
     Check("umd.not_listed", userland.check_every_gpu, ("hardware", "userland"), RUN),
     Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),
     Check("umd.loader_version", userland.check_loader_version, ("userland",), RUN),
     Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware",), RUN),
+    Check("oneapi.prelude", toolkit.check_prelude, ("toolkits",), BUILD),
     Check("oneapi.compiler", toolkit.check_compiler, ("toolkits",), BUILD),
     Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),
     Check("dpclang.compiler", toolkit.check_open_compiler, ("toolkits", "system"), BUILD),
@@ -166,8 +170,8 @@ CHECKS: tuple[Check, ...] = (
 )
 SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.available")
 """What only says that nothing works: whatever else fails comes before it."""
-OF_AN_AGE = ("hw.legacy_gpu",)
-"""What is true of a GPU whatever else fails: with a driver of its time it works, so that another cause comes before."""
+OF_AN_AGE = ("hw.legacy_gpu", "umd.older_than_sycl")
+"""What is true of a version whatever else fails, and often works: another cause comes before."""
 DECIDED = ("sys.glibc",)
 """What is proven by itself: it comes before what follows from versions, or from what is not there."""
 BAD = ("fail", "crash")

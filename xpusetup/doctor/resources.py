@@ -11,6 +11,7 @@ from xpusetup.machine.works import cut_off, has_mirrors
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
+    from xpusetup.config.profile import BuildCost
     from xpusetup.machine.facts import DiskPlace, Held
 
 
@@ -190,19 +191,21 @@ def check_disk(question: Question) -> CheckAnswer | None:
         return failing
     told = [disk for disk in resources.disks if disk.total]  # /proc, and FUSE that counts nothing, say zero of zero
     disks = [disk for disk in told if disk.path not in closed]
-    room = _room(disks, question.profile.disk_gib) if disks else None
+    room = _room(disks, question.profile.cost) if disks else None
     return room if room and room.level == "fail" else next(iter(closed.values()), room)
 
 
-def _room(disks: list[DiskPlace], needed: float | None) -> CheckAnswer:
-    """Hold the tightest file system against its share of what a build writes."""
+def _room(disks: list[DiskPlace], cost: BuildCost | None) -> CheckAnswer:
+    """Hold the tightest file system against its share of what a build writes: less than the least of it is a fault."""
+    least, most = cost.disk_gib if cost else (None, None)
     groups = _by_filesystem(disks)
-    tightest = min(groups, key=lambda group: _free(group) - _needed(group, needed))
-    wanted = _needed(tightest, needed)
+    tightest = min(groups, key=lambda group: _free(group) - _needed(group, least))
+    wanted, perhaps, free = _needed(tightest, least), _needed(tightest, most), _free(tightest)
     where = " and ".join(disk.path for disk in tightest)
-    told = "unknown" if needed is None else f"{wanted / GIB:.3g} GiB"
-    seen = f"{_free(tightest) / GIB:.0f} GiB {_whose(tightest)} at {where} (needed: {told})"
-    return CheckAnswer("fail" if _free(tightest) < wanted else "ok", seen)
+    told = f"{wanted / GIB:.3g}{f' to {perhaps / GIB:.3g}' if perhaps > wanted else ''} GiB" if cost else "unknown"
+    guess = ", a guess" if cost and cost.confidence != "confirmed" else ""
+    seen = f"{free / GIB:.0f} GiB {_whose(tightest)} at {where} (needed: {told}{guess})"
+    return CheckAnswer("fail" if free < wanted else "warn" if free < perhaps else "ok", seen)
 
 
 def check_filesystem(question: Question) -> CheckAnswer | None:

@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NOT_TOLD, ToolkitSeen
+from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, PRELUDE, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
@@ -295,6 +295,14 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
     }
 
 
+def check_prelude(question: Question) -> CheckAnswer | None:
+    """Look whether what the site switches its toolkit on with does so."""
+    told = question.facts.notes.get(PRELUDE, "")
+    if question.profile.toolkit is None or question.facts.toolkits is None or question.goal == "run":
+        return None
+    return CheckAnswer("fail", told) if told else None
+
+
 def check_compiler(question: Question) -> CheckAnswer | None:
     """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
@@ -412,6 +420,14 @@ def _targets(question: Question) -> list[str]:
     return question.profile.arch.default if question.profile.arch else []
 
 
+WITHOUT_COMPILER = {
+    "means": "ocloc answers questions and compiles nothing without libigc.so.2, which its package need not bring: the"
+    " link at the end of the build ends with 250",
+    "mend": "Install the graphics compiler from the repository that ocloc is of (Debian, Ubuntu: libigc2, libigdfcl2).",
+    "commands": "ldconfig -p | grep -E 'libigc|libigdfcl'",
+}
+
+
 def check_ocloc(question: Question) -> CheckAnswer | None:
     """Look for the device compiler that ahead-of-time targets need."""
     seen = question.facts.toolkits
@@ -423,6 +439,8 @@ def check_ocloc(question: Question) -> CheckAnswer | None:
         return None
     if not seen.ocloc and wanted.kind == "wheels" and question.profile.arch and question.profile.arch.none:
         return CheckAnswer("info", "no ocloc: --arch auto compiles SPIR-V alone, --arch LIST needs it")
+    if seen.ocloc and question.facts.notes.get("toolkits.ocloc") == NO_COMPILER:
+        return CheckAnswer("fail", f"{seen.ocloc}, and its graphics compiler is not here", WITHOUT_COMPILER)
     return CheckAnswer("ok", seen.ocloc) if seen.ocloc else CheckAnswer("fail", "no ocloc on PATH or in the toolkit")
 
 

@@ -20,6 +20,8 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
+from xpusetup.doctor.variables import lets_through, selector_fault
+from xpusetup.machine.facts import NOT_THERE
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LEVEL_ZERO, LOADERS, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
@@ -260,9 +262,20 @@ def check_opencl(question: Question) -> CheckAnswer | None:
         return _elsewhere(place, blind=userland.clinfo == [] and not lists_gpu(question.facts))
     if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
         return CheckAnswer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
+    gone = question.facts.notes.get("userland.opencl", "")
+    if gone.endswith(NOT_THERE) and not listed:
+        return CheckAnswer("warn", gone, REGISTERED_AND_GONE)
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return CheckAnswer("ok", ours[0]) if ours else CheckAnswer("info", f"registered: {others}")
+
+
+REGISTERED_AND_GONE = {
+    "means": "OpenCL's loader skips a driver whose file names a library that is not there, and says nothing. Those that"
+    " Intel's wheels bring name a folder of whoever made them",
+    "mend": "Let the file name the library where it lies, or set OCL_ICD_FILENAMES to its whole path.",
+    "commands": "grep -r . /etc/OpenCL/vendors $OCL_ICD_VENDORS",
+}
 
 
 def _elsewhere(place: str, *, blind: bool) -> CheckAnswer:
@@ -377,32 +390,8 @@ def _count_cards(question: Question) -> int:
     return seen if single else seen * TILES
 
 
-BACKENDS = ("level_zero", "opencl", "cuda", "hip", "native_cpu", "offload", "*")
-DEVICES = re.compile(r"\*|gpu|cpu|fpga|acc|accelerator|(?:\d+|\*)(?:\.(?:\d+|\*)){0,2}")
-
-
-def _lets_through(selector: str) -> bool:
-    parts = [part.strip().lower() for part in selector.split(";") if part.strip()]
-    taken = [part for part in parts if not part.startswith("!")]
-    return any(part.split(":")[0] in ("level_zero", "*") for part in taken or ["*"])
-
-
-def selector_fault(selector: str) -> str:
-    """Say why SYCL does not understand a selector, and so ends every program; empty for one that it does."""
-    for part in (each.strip().lower().removeprefix("!") for each in selector.split(";")):
-        backend, colon, devices = part.partition(":")
-        if not colon or not devices:
-            return f"{part or 'an empty part'} names no devices; SYCL wants BACKEND:DEVICES"
-        if backend not in BACKENDS:
-            return f"{backend or 'nothing'} is no backend of SYCL"
-        wrong = [each for each in devices.split(",") if not DEVICES.fullmatch(each.strip())]
-        if wrong:
-            return f"{wrong[0] or 'nothing'} names no device"
-    return ""
-
-
 def _shuts(selector: str) -> bool:
-    return bool(selector_fault(selector)) or not _lets_through(selector)
+    return bool(selector_fault(selector)) or not lets_through(selector)
 
 
 def _faulty(selector: str) -> str:

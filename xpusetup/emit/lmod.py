@@ -87,7 +87,7 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
         targets=target.arch,
         folder=f"{FOLDER}{cell.name}",
         conflicts=list(dict.fromkeys([*settings.conflicts, *(RUNTIMES if brings else ()), *_others(target)])),
-        requires=settings.requires,
+        requires=settings.modules,
         alone=SOURCED.format(name=name, has=has) if brings else "",
         kit=kit,
         modules=[name for before, _, names in loads if not before for name in names.split()],

@@ -1,26 +1,30 @@
-"""Prints as JSON what the indexes say: hashes of some pins, what is in wheels of releases, whether a file was fetched.
+"""Prints as JSON what the indexes say: hashes of pins, what is in wheels, whether a file was fetched, what would come.
 
 pip itself is asked, so that its settings, mirrors, credentials and certificates hold. For hashes nothing is downloaded,
-of a wheel only the few ranges that hold its metadata and its version file. It has no command for either: its own
-modules are used, and one that has changed them says so.
+of a wheel only the few ranges that hold its list of files, its metadata and its version file. It has no command for
+either: its own modules are used, and one that has changed them says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
+import logging
 import re
+import sys
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.parser import Parser
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from helperlib.env.distributions import canonical
+from helperlib.env.distributions import canonical, installed
 from helperlib.output import fail
+from make_environment import bundled_pip
 
 MOST = 6
 """Releases of one name that are read at most, the newest: the one that is wanted is among the last few."""
@@ -35,14 +39,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", action="append", default=[], help="where else to look than pip is told")
     parser.add_argument("--to", type=Path, help="what the file becomes")
-    parser.add_argument("what", choices=["hashes", "wheels", "file"])
+    parser.add_argument("--fetched", type=Path, help="parts: a folder of wheels that are here")
+    parser.add_argument("--into-this", action="store_true", help="parts: what this environment holds stays")
+    parser.add_argument("what", choices=["hashes", "wheels", "file", "parts"])
     parser.add_argument(
         "pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y|NAME/FILE", help="of wheels NAME==X.Y.* too"
     )
     options = parser.parse_args()
     names = {re.split("[=<>]=|/", pin)[0] for pin in options.pins}
+    if not importlib.util.find_spec("pip") and (wheel := bundled_pip()):
+        sys.path.append(str(wheel))
     try:
         found: object
+        if options.what == "parts":
+            elsewhere = next(iter(options.index), "")
+            found = find_parts(options.pins, elsewhere, options.fetched, into_this=options.into_this)
+            print(json.dumps(found))
+            return
         with open_index(options.index) as index:
             links = {name: list(index.ask(name)) for name in names}
             if options.what == "file":
@@ -68,17 +81,17 @@ def open_index(more: list[str]) -> Iterator[PipIndex]:
     command: Any = create_command("download")
     words = [word for index in more for word in ("--extra-index-url", index)]
     with command.main_context():
-        options, _words = command.parse_args(["--retries", "1", *words, "pip"])
+        options, _words = command.parse_args(["--retries", "1", "--only-binary", ":all:", *words, "pip"])
         session = command.get_default_session(options)
-        yield PipIndex(session, command._build_package_finder(options, session)._link_collector)  # noqa: SLF001
+        yield PipIndex(session, command._build_package_finder(options, session))  # noqa: SLF001
 
 
 @dataclass(frozen=True)
 class PipIndex:
-    """pip's own way to its indexes: its session, and what collects links."""
+    """pip's own way to its indexes: its session, and what finds packages."""
 
     session: Any
-    collector: Any
+    finder: Any
 
     def ask(self, name: str) -> Iterator[Any]:
         """Give the links of all files that the indexes have of a name."""
@@ -90,13 +103,37 @@ class PipIndex:
             pages.append(location)
             return []
 
-        sources = self.collector.collect_sources(name, keep)
+        collector = self.finder._link_collector  # noqa: SLF001
+        sources = collector.collect_sources(name, keep)
         for source in filter(None, (*sources.find_links, *sources.index_urls)):
             list(source.page_candidates())
             yield from source.file_links()
         for page in pages:
-            response = self.collector.fetch_response(page)
+            response = collector.fetch_response(page)
             yield from parse_links(response) if response else ()
+
+    def best(self, wanted: Any) -> Any:
+        """Give the link of the file that pip would take for a requirement; None where it finds none that fits here."""
+        found = self.finder.find_best_candidate(wanted.name, wanted.specifier).best_candidate
+        return found.link if found else None
+
+    def size_up(self, wheel: Any) -> dict[str, object]:
+        """Give the bytes of a wheel, here or behind a link, what it takes unpacked, and what it requires.
+
+        None for each that the server does not tell; it gives no parts of a file then.
+        """
+        try:
+            with wheel.open("rb") if isinstance(wheel, Path) else self.stream(wheel.url_without_fragment) as stream:
+                size = stream.seek(0, 2)
+                with zipfile.ZipFile(stream) as packed:
+                    unpacked = sum(each.file_size for each in packed.infolist())
+                    return {"bytes": size, "unpacked": unpacked, "requires": contents_of(packed)["requires"]}
+        except RuntimeError:
+            told = self.session.head(wheel.url_without_fragment, headers={"Accept-Encoding": "identity"})
+            size = int(told.headers.get("Content-Length") or 0)
+            return {"bytes": size or None, "unpacked": None, "requires": None}
+        except (OSError, zipfile.BadZipFile):
+            return {"bytes": None, "unpacked": None, "requires": None}
 
     def get(self, file: str, links: list[Any], to: Path) -> bool:
         """Fetch a file; False where no index has it."""
@@ -201,6 +238,106 @@ def hashes_of(pin: str, links: Iterable[Any]) -> Iterator[str]:
             continue
         if (canonical(named), found) == (canonical(name), Version(version)) and link.hash_name == "sha256":
             yield link.hash
+
+
+# Where wheels, and all that they require, would come from. No version is chosen for good, pip or uv does that: where
+# two requirements differ the first one that was met holds.
+
+
+NO_PAGE = re.compile(r"Could not fetch URL (?P<address>\S+): (?P<why>.*?)(?: for url: .*)? - skipping", re.DOTALL)
+NOT_FOUND = "404 Client Error"
+MOST_PARTS = 400
+"""Distributions that are looked at: more are a circle of names that somebody serves, and no installation."""
+
+
+def find_parts(pins: list[str], index: str, fetched: Path | None, *, into_this: bool) -> dict[str, object]:
+    """Say where these and what they require come from, how large they are, what is nowhere, and which index is silent.
+
+    `fetched` is a folder of wheels that are here; `into_this`: what this environment holds need not be fetched.
+    """
+    here = {path.name: path for path in fetched.glob("*.whl")} if fetched else {}
+    there = {name: found.version for name, found in installed().items()} if into_this else {}
+    silent = SilentIndexes()
+    found = PartSearch(index, here, there)
+    found.follow(pins)
+    told = {"parts": list(found.parts.values()), "missing": found.missing, "unread": found.unread}
+    return {**told, "silent": [f"{host} ({why})" for host, why in silent.said.items()]}
+
+
+class SilentIndexes(logging.Handler):
+    """Keeps which hosts gave pip no page, and why: it goes on as if they had nothing. A name they lack is no reason."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: dict[str, str] = {}
+        logger = logging.getLogger("pip._internal.index.collector")
+        logger.setLevel(logging.DEBUG)
+        logger.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Take in what pip says."""
+        found = NO_PAGE.match(record.getMessage())
+        if found and NOT_FOUND not in found["why"]:
+            self.said.setdefault(urlsplit(found["address"]).hostname or found["address"], found["why"].split(":")[0])
+
+
+@dataclass
+class PartSearch:
+    """What was found so far. `here`: wheels that lie here, by file name; `there`: versions that are installed."""
+
+    index: str
+    here: dict[str, Path]
+    there: dict[str, str]
+    parts: dict[str, dict[str, object]] = field(default_factory=dict)
+    missing: list[dict[str, str]] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    def follow(self, pins: list[str]) -> None:
+        """Look for these, and then for what they require."""
+        waiting = [(pin, "") for pin in pins]
+        with open_index([]) as own, open_index([self.index] if self.index else []) as every:
+            while waiting and len(self.parts) < MOST_PARTS:
+                waiting += self.look(*waiting.pop(0), [own, every] if self.index else [own])
+
+    def look(self, text: str, by: str, indexes: list[PipIndex]) -> list[tuple[str, str]]:
+        """Take in one requirement; give what it requires in turn."""
+        from pip._vendor.packaging.requirements import Requirement  # noqa: PLC0415 - other pips may lack it
+
+        wanted = Requirement(text)
+        name = canonical(wanted.name)
+        if name in self.parts or (wanted.marker is not None and not wanted.marker.evaluate({"extra": ""})):
+            return []
+        if by and name in self.there and wanted.specifier.contains(self.there[name], prereleases=True):
+            return []
+        asked = (found for index in indexes if (found := index.best(wanted)))
+        link: Any = self.fetched(name, wanted) or next(asked, None)
+        if link is None:
+            self.missing.append({"pin": f"{wanted.name}{wanted.specifier}", "by": by})
+            return []
+        here = link if isinstance(link, Path) else self.here.get(link.filename)
+        told = indexes[-1].size_up(here or link)
+        version = unquote(here.name if here else link.filename).split("-")[1]
+        place = str(link.parent) if isinstance(link, Path) else place_of(link)
+        about = {"name": wanted.name, "version": version, "place": place, "by": by, "here": here is not None}
+        requires = told.pop("requires")
+        self.parts[name] = {**about, **told}
+        if requires is None:
+            self.unread.append(wanted.name)
+        return [(each, wanted.name) for each in requires or ()]  # type: ignore[attr-defined]
+
+    def fetched(self, name: str, wanted: Any) -> Path | None:
+        """Give the wheel that was fetched before for a requirement."""
+        for file, path in self.here.items():
+            own, version = unquote(file).split("-")[:2]
+            if canonical(own) == name and wanted.specifier.contains(version, prereleases=True):
+                return path
+        return None
+
+
+def place_of(link: Any) -> str:
+    """Say where a file comes from: the host, or a folder of this machine."""
+    parts = urlsplit(link.url_without_fragment)
+    return str(parts.hostname or Path(unquote(parts.path)).parent)
 
 
 if __name__ == "__main__":

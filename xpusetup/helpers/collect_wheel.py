@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -73,10 +74,18 @@ def list_sources(root: Path, options: argparse.Namespace, about: dict[str, Any])
     return [*trees, *find_archives(options.archive, told)]
 
 
-def place(wheel: Path, into: Path, distribution: str, change: Callable[[Path], None] | None = None) -> None:
-    """Put a wheel into a folder, changed before anyone sees it, and take the older ones of its distribution out."""
+def place(
+    wheel: Path, into: Path, distribution: str, change: Callable[[Path], None] | None = None, *, link: bool = False
+) -> None:
+    """Put a wheel into a folder, changed before anyone sees it, and take the older ones of its distribution out.
+
+    `link`: as another name of the same file, where the file system can.
+    """
     with whole(into / wheel.name) as draft:
-        shutil.copyfile(wheel, draft)
+        try:
+            os.link(wheel, draft) if link else shutil.copyfile(wheel, draft)
+        except OSError:
+            shutil.copyfile(wheel, draft)
         if change:
             change(draft)
         for ending in (ENDING, SIGNED):  # what was said of the wheel that it replaces

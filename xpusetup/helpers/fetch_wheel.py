@@ -2,18 +2,20 @@
 
 pip's own settings come first (PIP_INDEX_URL, PIP_FIND_LINKS, ...: mirrors, air gaps), so that a place which cannot
 be reached from here is asked only when nothing nearer has the wheel. A wheel with another hash than the known one is
-refused wherever it lies; where none is known, the one of first use is held to.
+refused wherever it lies; where none is known, the one of first use is held to. What a root beside this one fetched is
+taken from there, as one more name of the same file.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 from collect_wheel import place
-from helperlib.env.distributions import find_wheel
+from helperlib.env.distributions import distribution_of, find_wheel, wheels_of
 from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, render_size, say_summary
@@ -35,6 +37,13 @@ def main() -> None:
     wanted = Pin(key, pinned.hashes)  # asked for by name: a marker, which says when builds need it, is no matter
     pin = recorded(options.record, wanted)
     options.into.mkdir(parents=True, exist_ok=True)
+    if there := find_beside(pin, options.into.absolute(), options.record.absolute()):
+        if not pin.hashes:
+            write_record(options.record, pin, [(hash_file(there), there.name)])
+        place(there, options.into, options.distribution, link=True)
+        print(f"{there.name} is in {options.into}; it is the file of {there.parent}")
+        say_summary(options.version, f"that of {there.parent.parent.name}")
+        return
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
         download(pin, options.index, Path(folder), options.record)
         wheel = find_wheel(Path(folder), options.distribution, options.version)
@@ -43,7 +52,35 @@ def main() -> None:
         size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
-    say_summary(options.version, render_size(size), "" if wanted.hashes else "unverified origin")
+    say_summary(options.version, render_size(size))
+
+
+def find_beside(pin: Pin, into: Path, record: Path) -> Path | None:
+    """Give the wheel of a pin that one's own root beside this one fetched, and that is what is held to here.
+
+    A build may have made a wheel of that name: its hash is neither known nor written down as that of a fetched one.
+    """
+    root = into.parent
+    if not record.is_relative_to(root):
+        return None
+    name, _, version = pin.key.partition("==")
+    for folder in sorted(root.parent.glob(f"*/{into.name}")):
+        other = folder.parent
+        if other == root or folder.stat().st_uid != os.getuid():
+            continue
+        held = pin.hashes or recorded(other / record.relative_to(root), Pin(pin.key)).hashes
+        for wheel in wheels_of(folder, name) if held else ():
+            if distribution_of(wheel)[1] == version and fits_here(wheel) and hash_file(wheel) in held:
+                return wheel
+    return None
+
+
+def fits_here(wheel: Path) -> bool:
+    """Say whether a wheel is for the interpreter that runs this."""
+    from pip._vendor.packaging.tags import sys_tags  # noqa: PLC0415 - other pips may lack it
+    from pip._vendor.packaging.utils import parse_wheel_filename  # noqa: PLC0415
+
+    return not parse_wheel_filename(wheel.name)[3].isdisjoint(sys_tags())
 
 
 def download(pin: Pin, index: str, folder: Path, record: Path) -> None:

@@ -21,6 +21,8 @@ from pathlib import Path
 from helperlib.elf.file import ends_early
 from helperlib.output import write_text
 
+LAUNCHER = "launcher"
+"""The folder of a root whose programs call a compiler cache for a compiler (step.sh); each step writes them anew."""
 LINKED = re.compile(r"\.(o|so(\.\d+)*)$")
 
 
@@ -56,7 +58,8 @@ def find_cut_short(build: Path) -> Iterator[Path]:
 
 def identify(compiler: str) -> str:
     """Give where a compiler lies, its size and time of change, and what it says of itself."""
-    found = shutil.which(compiler)
+    places = (each for each in os.environ.get("PATH", "").split(os.pathsep) if Path(each).name != LAUNCHER)
+    found = shutil.which(compiler, path=os.pathsep.join(places))
     if found is None:
         return f"no {compiler}"
     path = Path(found).resolve()

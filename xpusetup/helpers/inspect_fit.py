@@ -208,9 +208,10 @@ def _is_idle(node: ast.stmt) -> bool:
 def device_code(parts: Sequence[ArchivePart]) -> dict[str, Any]:
     """Give for which GPUs the libraries were compiled ahead of time, and why that cannot be read."""
     versions = {version for one in parts for version in one.targets.versions}
+    also = {version for one in parts for version in one.targets.also}
     trouble = next((one.targets.trouble for one in parts if one.targets.trouble), "")
     generic = any(one.targets.generic for one in parts)
-    return {"gpus": names_of(versions), "names": names_for(versions), "generic": generic, "trouble": trouble}
+    return {"gpus": names_of(versions), "names": names_for(versions | also), "generic": generic, "trouble": trouble}
 
 
 def _short(row: dict[str, Any], place: str) -> dict[str, Any]:

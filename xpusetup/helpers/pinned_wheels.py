@@ -19,13 +19,13 @@ PLACES = "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIN
 
 
 def main() -> None:
-    """Hold every pin to a hash, then install all of them, pip itself first, or fetch them into a folder."""
+    """Hold every pin to a hash, then install all of them, pip itself first, or fetch them; `--into` says where to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("install", "download"))
     parser.add_argument("--requirements", type=Path, action="append", required=True)
     parser.add_argument("--record", type=Path, required=True, help="what is held to where no hash was published")
     parser.add_argument("--report", type=Path, help="what was installed, as pip tells it")
-    parser.add_argument("--into", type=Path, help="where the fetched wheels go")
+    parser.add_argument("--into", type=Path, help="the folder for the wheels, or for what is in them")
     options = parser.parse_args()
     known = [recorded(options.record, pin) for pin in read_pins(options.requirements)]
     held = (pin if pin.hashes else use_first(pin, options.record) for pin in known)
@@ -37,7 +37,8 @@ def main() -> None:
     if first:
         call(("install", *ONLY), first, options.record)
     report = ("--report", str(options.report)) if options.report else ()
-    call(("install", *ONLY, *report), [pin for pin in pins if pin not in first], options.record)
+    target = ("--target", str(options.into), "--upgrade") if options.into else ()
+    call(("install", *ONLY, *target, *report), [pin for pin in pins if pin not in first], options.record)
 
 
 def use_first(pin: Pin, record: Path, *places: str) -> Pin:

@@ -30,6 +30,8 @@ clean_environment() {
   local kept=() name pattern
   set -f # the patterns name variables, not files of the current folder
   while IFS= read -r name; do
+    # by being set, or set and empty, these end a program with SYCL or write files (doctor/variables.py)
+    case $name=${!name} in SYCL_PI_TRACE=* | SYCL_DUMP_IMAGES=* | SYCL_PRINT_EXECUTION_GRAPH=* | ONEAPI_DEVICE_SELECTOR=) continue ;; esac
     for pattern in $KEEP; do
       # shellcheck disable=SC2254  # the list holds patterns
       case $name in $pattern) kept+=("$name=${!name}") && break ;; esac

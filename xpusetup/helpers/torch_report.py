@@ -14,6 +14,7 @@ from typing import Any
 from helperlib.output import LONGEST, words_of
 
 MESSAGES = 8
+PROCESSOR = " (processor)"
 
 
 def main() -> None:
@@ -31,12 +32,18 @@ def main() -> None:
             if (device := getattr(torch, "xpu", None)) is not None:  # what needs a device last
                 seen["compiled"] = bool(getattr(device, "_is_compiled", lambda: None)())
                 seen["available"], seen["count"] = bool(device.is_available()), int(device.device_count())
-                seen["devices"] = [str(device.get_device_name(index)) for index in range(seen["count"])]
+                seen["devices"] = [name_device(device, index) for index in range(seen["count"])]
         except BaseException as error:  # noqa: BLE001 - an extension may raise anything, or exit
             seen["error"] = words_of(error)
     seen["messages"] = list(dict.fromkeys(str(each.message)[:LONGEST] for each in caught))[:MESSAGES]
     seen["seconds"] = round(time.perf_counter() - began, 3)
     sys.stdout.write(json.dumps(seen) + "\n")
+
+
+def name_device(device: Any, index: int) -> str:
+    """Give the name of a device; what is no GPU, as XPU may be that was built for the processor, says so."""
+    kind = getattr(device.get_device_properties(index), "type", None)
+    return f"{device.get_device_name(index)}{PROCESSOR if kind == 'cpu' else ''}"
 
 
 if __name__ == "__main__":

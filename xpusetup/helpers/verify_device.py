@@ -103,7 +103,8 @@ def make_document(device: str, results: list[BenchResult], extensions: dict[str,
         "devices": devices,
         "versions": {**versions, "numpy": find_version("numpy"), "extensions": extensions},
         "checks": [describe(one) for one in results],
-        "verified": is_verified(results),
+        "verified": (verified := is_verified(results)),
+        "verified_on": None if verified is None or not devices else devices[0].get("kind"),
         "not_checked": [*skipped, *(one.id for one in CHECKS if one.id not in ran), *others, *NOT_CHECKED],
     }
 

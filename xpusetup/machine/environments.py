@@ -51,7 +51,8 @@ class EntryPoint(Table):
 class ImportReport(Table):
     """What happened when torch was imported in its own process; seconds of the clock.
 
-    `error` is its last line where it failed, `messages` what it warned of. What was not reached is None.
+    `error` is its last line where it failed, `messages` what it warned of. What was not reached is None. The name of a
+    device that is no GPU ends with "(processor)".
     """
 
     error: str = ""

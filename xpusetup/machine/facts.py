@@ -202,6 +202,10 @@ class ToolkitSeen(Table):
     parts: list[str] | None = None
 
 
+PRELUDE = "toolkits.prelude"
+"""The note that tells which line of a site's prelude failed, and what it printed."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
@@ -324,6 +328,10 @@ NOT_HANDED = "not handed over"
 """The state of a device that a container was not given."""
 VGA_ALONE = "of the display devices those of class VGA were listed"
 """The note of GPUs where a list holds one class of them: a GPU of another class may be there."""
+NOT_THERE = ", which is not there"
+"""How the note of OpenCL's drivers ends where a file of theirs names a library that is gone."""
+NO_COMPILER = "ocloc is here, and its graphics compiler (libigc.so.2) is not"
+"""The note of ocloc where it cannot compile."""
 SEEN_ELSEWHERE = "?"
 """The kernel driver of a GPU that something lists, where nothing says which driver it is."""
 

@@ -95,6 +95,16 @@ class Pair(Sourced):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SyclDriver(Sourced):
+    """A run time of SYCL, the releases of torch that pin it, and the newest driver on its day."""
+
+    sycl: Number
+    torch: list[Number] = field(default_factory=list)
+    driver: Number
+    build: Build
+
+
+@dataclass(frozen=True, kw_only=True)
 class FirstTable(Strict):
     """data/first_releases.toml, with the day on which it was collected."""
 
@@ -104,6 +114,7 @@ class FirstTable(Strict):
     system: list[SystemParts] = field(default_factory=list)
     image: list[ImageDriver] = field(default_factory=list)
     pair: list[Pair] = field(default_factory=list)
+    sycl: list[SyclDriver] = field(default_factory=list)
 
     def of_family(self, family: str, part: Part) -> First | None:
         """Give the first release of a part that serves a family of GPUs."""
@@ -133,6 +144,17 @@ class FirstTable(Strict):
     def compiler_for(self, build: int) -> Pair | None:
         """Give the graphics compiler that a build of the driver wants at least."""
         return max((e for e in self.pair if e.driver <= build), key=lambda e: e.driver, default=None)
+
+    def driver_beside(self, sycl: str, torch: str) -> SyclDriver | None:
+        """Return the row of a SYCL run time: the newest that is not after `sycl`, else that of the release of torch."""
+        if not sycl:
+            return next((each for each in self.sycl if _minor(torch) in each.torch), None)
+        there = [each for each in self.sycl if Version(each.sycl) <= Version(sycl)]
+        return max(there, key=lambda each: Version(each.sycl), default=None)
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def parse_firsts(text: str, origin: str = "first_releases.toml") -> FirstTable:

@@ -346,7 +346,7 @@ SAID = {
     "machine": "{who} is for {name}, and that torch for {first}",
     "version": "{who} needs {name} of {first}, which that one has not",
     "major": "{who} needs {name}, and {first} is what that torch has",
-    "library": "{who} needs {name}, which is found nowhere{beside}",
+    "library": "{who} needs {name}, which {lost}",
     "abi": "{who} was built with the other C++ ABI: it needs {name}{more}",
     "torch": "{who} needs {name}{more}, which that torch has not{near}",
     "symbol": "{who} needs {name}{more}, which nothing here has",
@@ -362,8 +362,15 @@ def describe(problem: FitProblem) -> str:
         more=f" and {problem.count - 1} more" if problem.count > 1 else "",
         first=_file(problem.first),
         near=f"; it has {problem.near[0]}" if problem.near else "",
-        beside=f"; {_file(problem.first)} is here" if problem.first else "",
+        lost=_describe_lost(name, _file(problem.first)),
     )
+
+
+def _describe_lost(name: str, beside: str) -> str:
+    """Say where a library is not; `beside` is the one of that name, or of another version, that the environment has."""
+    if beside == name:
+        return "lies in the environment, and no search path leads to it"
+    return f"is found nowhere{f'; {beside} is here' if beside else ''}"
 
 
 def _file(path: str) -> str:

@@ -80,6 +80,10 @@ def find_faults(profile: Profile, targets: Sequence[str], table: TargetTable) ->
     return tuple(dict.fromkeys(filter(None, found)))
 
 
+OF_OCLOC_ALONE = re.compile(r"(?i)0x[0-9a-f]{4}|\d+\.\d+\.\d+|(?=.)[\w.-]*:[\w.-]*")
+"""An id, a version or a range of GPUs, each of which ocloc takes in a list (26.27)."""
+
+
 def _find_fault(name: str, arch: Arch, target: str, table: TargetTable) -> str:
     if target in arch.default or (target == NONE and arch.none):
         return ""
@@ -87,11 +91,21 @@ def _find_fault(name: str, arch: Arch, target: str, table: TargetTable) -> str:
         return f"{name} does not know the word none: its sources would hand it to ocloc"
     first = table.first.get(target)
     if first is None:
-        return f"no ocloc knows the device target {target!r}{_hint(target, arch, table)}"
+        return _describe_unknown(target, arch, table)
     if arch.ocloc and Version(first) > Version(arch.ocloc):
         known = f"ocloc knows that word from {first} on, and the one of this release is {arch.ocloc} or older"
         return f"{name} cannot be compiled for {target}: {known}"
     return ""
+
+
+def _describe_unknown(target: str, arch: Arch, table: TargetTable) -> str:
+    """Say what is wrong with a word that is not in the table: ocloc takes more spellings than PyTorch's build."""
+    plain = target.lower().replace("_", "-")
+    if plain in table.first:
+        return f"{target!r} is {plain} for ocloc, and PyTorch's build compares words: write {plain}"
+    if OF_OCLOC_ALONE.fullmatch(target):
+        return f"{target!r} is no name of a GPU: ocloc takes ids, versions and ranges, PyTorch's build names"
+    return f"no ocloc knows the device target {target!r}{_hint(target, arch, table)}"
 
 
 def check_words(words: Iterable[str], table: TargetTable) -> None:

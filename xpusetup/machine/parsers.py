@@ -249,7 +249,9 @@ def parse_entry_points(text: str, group: str) -> dict[str, str]:
 
 
 ABOUT = re.compile(
-    r"i915|\b(?:xe|guc|huc|dmc)\b|habanalabs|davinci|dxgkrnl|resizable bar|resize bar|bar size|gpu hang",
+    r"i915|\b(?:xe|guc|huc|dmc)\b|habanalabs|davinci|dxgkrnl|resizable bar|resize bar|bar size|gpu hang"
+    r"|\b(?:DMAR|AMD-Vi): .*\bfault\b|\bAER: .*(?:fatal|uncorrect)|severity=uncorrect|fell off the bus"
+    r"|device is inaccessible|unable to change power state",
     re.IGNORECASE,
 )
 PREFETCHABLE, MEMORY_64 = 0x2000, 0x100000

@@ -12,6 +12,7 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.machine.accelerators import Extensions, Presence
 from xpusetup.system import files
+from xpusetup.system.environment import which_python
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def active_python() -> tuple[str, str]:
         prefix = os.environ.get(name)
         if prefix and (python := find_python(Path(prefix))):
             return python, name
-    return shutil.which("python3") or "", "python3 on PATH"
+    return which_python("python3") or "", "python3 on PATH"
 
 
 def find_python(place: Path) -> str:

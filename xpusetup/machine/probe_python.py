@@ -14,6 +14,7 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError
 from xpusetup.machine.environments import ForeignEnvironment, Python
 from xpusetup.system import files
+from xpusetup.system.environment import which_python
 from xpusetup.system.process import run_process
 
 TIMEOUT_S = 10.0
@@ -81,7 +82,7 @@ def _candidates(wanted: str) -> Iterator[str]:
         base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
         yield str(base) if base.exists() else sys.executable
         return
-    if (path := shutil.which(_name(wanted))) is not None:
+    if (path := which_python(_name(wanted))) is not None:
         yield path
     if _is_version(wanted):
         yield from _of_uv(wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +15,9 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
 from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
-from xpusetup.machine.facts import Facts, Tool, Toolkits, ToolkitSeen
+from xpusetup.machine.facts import NO_COMPILER, PRELUDE, Facts, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
+from xpusetup.machine.probe_userland import probe_libraries
 from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
 
 if TYPE_CHECKING:
@@ -100,6 +102,14 @@ def holds_runtime(folder: str) -> bool:
     return any(next(Path(folder).glob(name), None) for name in names) if folder else False
 
 
+MARK = "@xpusetup-line-ended-with:"
+SAID = 2
+"""Lines that are kept of what a failing one printed: from the first that complains on, else the last ones."""
+COMPLAINS = re.compile(r"(?i)\b(?:error|unknown|unable|cannot|not found|no such|denied)\b")
+SHELL = re.compile(r"^(?:/\S*)?bash: (?:-c: )?line \d+: ")
+"""How bash begins what it says of a line."""
+
+
 def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     """Find the compiler that a site's prelude (or, without one, the caller's own environment) puts on PATH."""
     toolkit = Toolkit(provider="modules" if prelude else "environment", version="", compiler="icpx", prelude=prelude)
@@ -112,6 +122,29 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
         return None
     version = parse_compiler_version(run_process((path, "--version"), seconds=TIMEOUT_S).out)
     return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
+
+
+def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> str:
+    """Run a prelude line by line and tell of the first that fails; empty where none does, or they are one command.
+
+    Old modules end with 0 whatever happens: a `module load` that prints an error failed too.
+    """
+    body = "\n".join(f"{line}\necho {MARK}$? >&2" for line in prelude)
+    if run_process(("bash", "-n", "-c", body), seconds=seconds).code != 0:  # a line alone is no whole command
+        return ""
+    kept = {name: value for name, value in os.environ.items() if name in KEPT}
+    output = run_process(("bash", "-c", f"set +eu; set --\n{{ {body}\n}} >&2"), seconds=seconds, env=kept)
+    parts = output.err.split(MARK)
+    for line, said, after in zip(prelude, parts, parts[1:], strict=False):
+        text = said.partition("\n")[2] if said is not parts[0] else said
+        code, lines = int(after.split()[0]), [each.strip() for each in text.splitlines() if each.strip()]
+        if code or (line.lstrip().startswith("module ") and any("error" in each.lower() for each in lines)):
+            first = next(
+                (place for place, each in enumerate(lines) if COMPLAINS.search(each)), max(0, len(lines) - SAID)
+            )
+            told = " / ".join(SHELL.sub("", each) for each in lines[first : first + SAID])
+            return f"`{line}` ended with {code}{f': {told}' if told else ' and printed nothing'}"
+    return ""
 
 
 def _by_hand(toolkit: Toolkit) -> str:
@@ -156,12 +189,20 @@ def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:
     searched = list(dict.fromkeys(place.rstrip("/") for place in places))
     ocloc = _ocloc(sysroot, searched)
     targets = ask(notes, "toolkits.ocloc", (ocloc, "compile", "--help")) if ocloc else None
+    if ocloc and ocloc.startswith("/usr/bin/") and lacks_compiler(sysroot):
+        notes["toolkits.ocloc"] = NO_COMPILER
     return Toolkits(
         found=[*_toolkits(sysroot, searched), *_open_compilers(sysroot, extra)],
         searched=searched,
         ocloc=ocloc,
         targets=None if targets is None else parse_ocloc_targets(targets),
     )
+
+
+def lacks_compiler(sysroot: Sysroot) -> bool:
+    """Say whether the linker knows no graphics compiler, which a system's ocloc loads: its package may not bring it."""
+    known = probe_libraries(sysroot, {})
+    return known is not None and not any(name.startswith("libigc.so.") for name in known)
 
 
 def _ocloc(sysroot: Sysroot, places: list[str]) -> str | None:
@@ -224,7 +265,9 @@ def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
     if facts.toolkits is None or settings.toolkit.provider not in ("modules", "environment"):
         return facts
 
-    seen = find_through_shell(tuple(settings.toolkit.prelude))
+    prelude = tuple(settings.toolkit.prelude)
+    seen = find_through_shell(prelude)
     found = [seen] if seen is not None else []
-    searched = [*settings.toolkit.prelude, "$PATH"]
-    return replace(facts, toolkits=replace(facts.toolkits, found=found, searched=searched))
+    failed = find_failed(prelude) if prelude and not found else ""
+    toolkits = replace(facts.toolkits, found=found, searched=[*prelude, "$PATH"])
+    return replace(facts, toolkits=toolkits, notes={**facts.notes, **({PRELUDE: failed} if failed else {})})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from xpusetup.machine.pairs import OPEN
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
+from xpusetup.system.environment import is_own_environment, which_python
 from xpusetup.system.process import Notes, run_process
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ def probe_torch(
     After those that are named come the active ones and that of python3.
     """
     asked = dict.fromkeys(Path(prefix) for prefix in (*environments, *_at_hand()))
-    found = [(prefix, places) for prefix in asked if (places := list(site_packages(prefix)))]
+    there = ((prefix, places) for prefix in asked if (places := list(site_packages(prefix))))
+    found = [each for each in there if _holds_torch(each[1]) or not is_own_environment(each[0])]
     if not found:
         notes["torch"] = "no Python environment is active or built here"
         return None
@@ -103,7 +104,7 @@ def probe_torch(
 
 def _at_hand() -> Iterator[str]:
     yield from (os.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name))
-    python = shutil.which("python3")
+    python = which_python("python3")
     if python is not None:
         yield str(Path(python).parent.parent)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
-from xpusetup.machine.facts import LevelZero, Userland
+from xpusetup.machine.facts import NOT_THERE, LevelZero, Userland
 from xpusetup.machine.parsers import (
     PACKAGES,
     parse_clinfo,
@@ -46,7 +46,7 @@ def probe_userland(sysroot: Sysroot, notes: Notes) -> Userland:
         "level_zero": lambda: _climb(libraries, notes),
         "sycl": lambda: _listed("sycl-ls", (), parse_sycl_ls, notes),
         "clinfo": lambda: _listed("clinfo", ("-l",), parse_clinfo, notes),
-        "opencl": lambda: _icds(sysroot),
+        "opencl": lambda: _icds(sysroot, notes),
         "headers": lambda: _headers(sysroot),
     }
     with ThreadPoolExecutor(len(tasks)) as pool:
@@ -121,9 +121,19 @@ def _listed(name: str, words: tuple[str, ...], parse: Callable[[str], list[str]]
     return parse(f"{output.out}\n{output.err}")
 
 
-def _icds(sysroot: Sysroot) -> dict[str, str]:
-    paths = [path for path in sysroot.listing("/etc/OpenCL/vendors") if path.suffix == ".icd"]
-    return {path.name: (sysroot.read(f"/etc/OpenCL/vendors/{path.name}") or "").strip() for path in paths}
+def _icds(sysroot: Sysroot, notes: Notes) -> dict[str, str]:
+    """Read which library each registered driver names, and note one that is not there."""
+    found = _registered(sysroot, "/etc/OpenCL/vendors")
+    named = os.environ.get("OCL_ICD_VENDORS", "")
+    for name, library in (_registered(sysroot, named) if named.startswith("/") else found).items():
+        if library.startswith("/") and not sysroot.path(library).exists():
+            notes["userland.opencl"] = f"{name} names {library}{NOT_THERE}"
+    return found
+
+
+def _registered(sysroot: Sysroot, folder: str) -> dict[str, str]:
+    paths = [path for path in sysroot.listing(folder) if path.suffix == ".icd"]
+    return {path.name: (sysroot.read(f"{folder}/{path.name}") or "").strip() for path in paths}
 
 
 def _headers(sysroot: Sysroot) -> list[str]:

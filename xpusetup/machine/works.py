@@ -21,7 +21,13 @@ PROCESSORS = re.compile(
 def torch_works(facts: Facts) -> bool:
     """Say whether torch has a device here."""
     seen = facts.torch.report if facts.torch else None
-    return seen is not None and bool(seen.available) and seen.count != 0
+    return seen is not None and bool(seen.available) and seen.count != 0 and not computes_on_processor(facts)
+
+
+def computes_on_processor(facts: Facts) -> bool:
+    """Say whether all that torch calls XPU here is the processor, as it is with an add-on that was built for that."""
+    seen = facts.torch.report if facts.torch else None
+    return seen is not None and bool(seen.devices) and all(name.endswith("(processor)") for name in seen.devices)
 
 
 def fails(facts: Facts) -> bool:

@@ -197,10 +197,13 @@ def _configure(context: Context, part: SourceComponent) -> Commands:
 
 def _fresh(context: Context, part: SourceComponent) -> Commands:
     """Give what empties the build folder after a change of compilers. What is the user's own is never emptied."""
-    if context.own(part.name):
-        return ()
+    return () if context.own(part.name) else fresh_folder(context, part, f"{compile_folder(context, part)}/build")
+
+
+def fresh_folder(context: Context, part: SourceComponent, folder: str) -> Commands:
+    """Give what empties a folder of objects after a change of compilers."""
     compilers = (word for name in _compilers(context, part) for word in ("--compiler", name))
-    places = ("--build", f"{compile_folder(context, part)}/build", "--tools", f"{context.beside(part)}.tools")
+    places = ("--build", folder, "--tools", f"{context.beside(part)}.tools")
     return (context.helper("fresh_build.py", *places, *compilers),)
 
 

@@ -16,6 +16,7 @@ from xpusetup.plan.compile import (
     compiling,
     decided,
     definitions,
+    fresh_folder,
     hold_options,
     is_of_torch,
     make_build,
@@ -239,13 +240,18 @@ def make_editable(context: Context, part: SourceComponent, before: Sequence[str]
     """Give the step that installs a tree as it lies: what is edited there is what runs, and no wheel is made."""
     settings = pep517_settings(context, part)
     tree = compile_folder(context, part)
-    named = ("--component", part.name, "--distribution", part.distribution, "--tree", tree)
+    named: Words = ("--component", part.name, "--distribution", part.distribution, "--tree", tree)
+    fresh: tuple[Words, ...] = ()
+    if not part.cmake:  # CMake has a folder of its own in the tree
+        objects = f"{context.beside(part)}.objects"
+        named, fresh = (*named, "--objects", objects), fresh_folder(context, part, objects)
     step = Step(
         id=f"{part.name}.install",
         title=f"{part.distribution}, editable, from a source tree of your own",
         run=(
             *definitions(context, part),
             *refresh(context, part),
+            *fresh,
             context.helper("install_editable.py", *named, "--", *settings),
         ),
         after=tuple(dict.fromkeys((*before, venv_last))),

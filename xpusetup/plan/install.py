@@ -213,12 +213,16 @@ def _make_members(context: Context, published: PublishedWheels, ground: Wheels, 
 
 @dataclass(frozen=True, kw_only=True)
 class Purpose:
-    """A command that runs a plan: how that is made, what it installs, and for which goal the machine is judged."""
+    """A command that runs a plan: how that is made, what it installs, and for which goal the machine is judged.
+
+    `without` are checks of the machine that stop others, and not this.
+    """
 
     command: Literal["build", "install"]
     make: Callable[[Profile, Request, Target, Layout], Plan]
     pins: Callable[[Profile], list[str]]
     goal: Goal
+    without: tuple[str, ...] = ()
 
 
 BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")

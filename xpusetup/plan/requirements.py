@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from xpusetup import __version__
 from xpusetup.base.document import to_table
@@ -43,6 +44,7 @@ def requirements_of(profile: Profile) -> dict[str, list[str]]:
         "published": [pin for pin in pins_of(profile) if pin not in members] if profile.published else [],
         "members": members if profile.published else [],
         "toolkit": profile.toolkit.pins if profile.toolkit else [],
+        "addon": _addon(profile),
         **ready,
     }
     return {purpose: pins for purpose, pins in found.items() if pins}
@@ -56,6 +58,13 @@ def purpose_of(part: WheelComponent) -> str:
 def published_purposes(profile: Profile) -> tuple[str, ...]:
     """Give what all that was published is for: torch with what it requires, and the members of a stack beside it."""
     return tuple(name for name in ("published", "members") if name in requirements_of(profile))
+
+
+def _addon(profile: Profile) -> list[str]:
+    """Give the pins of what builds XPU beside a torch, where the profile has the tool chain for it."""
+    able = profile.toolkit is not None and profile.toolkit.kind == "wheels"
+    pins = profile.build_requirements.pins if able else []
+    return [pin for pin in pins if canonicalize_name(Requirement(pin).name) in {"ninja", "pyyaml"}]
 
 
 def _pin(part: WheelComponent) -> str:

@@ -160,7 +160,7 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
         until = step_of(find_target_part(profile, request))
         steps = tuple(_needed(tuple(_all_steps(context, request)), {until}))
     else:
-        steps = _select(tuple(_all_steps(context, request)), request)
+        steps = select(tuple(_all_steps(context, request)), request)
     plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
     return check_origins(profile, request, plan)
 
@@ -256,7 +256,7 @@ def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:
     return [part for part in make_order(parts) if not only or part.name in wanted]
 
 
-def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
+def select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
     """Give the steps that are asked for, and those they come after; of two limits both hold."""
     chosen = steps
     if request.until:

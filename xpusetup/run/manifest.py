@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from xpusetup import __version__
 from xpusetup.base.document import Document, to_json, to_table
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import Request, RootWheel, Target
+from xpusetup.base.model import XPU, Request, RootWheel, Target
+from xpusetup.plan.addon import DISTRIBUTION
 from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
@@ -85,6 +86,7 @@ def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Ro
         parts = (part for part in profile.components if part.kind != "skip")
         ends = {"source": ("build",), "wheel": ("fetch", "build")}  # of a tree of the user's own it is built
         rows = [(f"{part.name}.{end}", part.distribution, part.version) for part in parts for end in ends[part.kind]]
+        rows.append((f"{XPU}.build", DISTRIBUTION, ""))
     return [wheel for row in rows for wheel in _wheels(root, *row)]
 
 

@@ -105,5 +105,6 @@ def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify
     Nobody needs a device to install for it (images, login nodes): its checks count where verification is required.
     """
     found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
+    found = [finding for finding in found if finding.id not in purpose.without]
     found = [finding for finding in found if finding.area != "network"]  # sources may be here, or come in a bundle
     return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]

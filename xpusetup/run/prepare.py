@@ -15,7 +15,7 @@ from packaging.version import InvalidVersion, Version
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Mode, Plan, Request, Target, Toolkit
+from xpusetup.base.model import ROOT, XPU, Mode, Plan, Request, Target, Toolkit
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
 from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
 from xpusetup.emit.script import render_script
@@ -387,7 +387,8 @@ def asking_words(workspace: Workspace) -> tuple[str, ...]:
 
 def whole_of(request: Request) -> Request:
     """Give the request for all of a profile, where only a part of it was asked for, as its root keeps it."""
-    return replace(request, only=(), until="", target="", pinned=())
+    only = request.only if request.only == (XPU,) else ()
+    return replace(request, only=only, until="", target="", pinned=())
 
 
 def forget_replaced(prepared: PreparedPlan) -> list[str]:

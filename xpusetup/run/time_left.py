@@ -61,10 +61,24 @@ class History(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """The seconds of a build, and the bytes it will fetch, have on disk and need as memory; `unknown`: steps never run.
+class ExpectedCost:
+    """What a whole build takes at least and at most, where it was never measured here: seconds, and bytes on disk.
 
-    `bytes` is 0 where no step needs the network, else None: what pip and git transfer is nowhere counted.
+    `confidence` says whether that was measured elsewhere (confirmed) or is a guess.
+    """
+
+    seconds: tuple[float, float] | None
+    disk: tuple[int, int]
+    source: str
+    confidence: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What earlier builds here took: seconds, bytes on disk and of memory; `unknown`: steps never run.
+
+    `bytes` is 0 where no step needs the network, else None: what pip and git transfer is nowhere counted. `expected`
+    is what the profile says of a whole build.
     """
 
     seconds: float | None
@@ -73,6 +87,7 @@ class Estimate:
     memory: int | None
     jobs: int | None
     unknown: tuple[str, ...]
+    expected: ExpectedCost | None = None
 
 
 class _Line(NamedTuple):

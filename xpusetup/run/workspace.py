@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, Layout, Request
+from xpusetup.base.model import ROOT, XPU, Layout, Request
 from xpusetup.base.text import nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
@@ -21,7 +21,7 @@ from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.config.shipped import full_name, is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.run.root import LOCKED, Root, read_lock, read_locked_profile
 from xpusetup.system import files
-from xpusetup.system.environment import config_folder, from_home, variable
+from xpusetup.system.environment import config_folder, from_home, is_own_environment, variable
 from xpusetup.system.files import check_folder, note_place, plain_folder
 from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
@@ -56,6 +56,11 @@ class Where:
     toolkit: str = ""
     may_make: bool = False
     say: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+
+
+def with_compiler(where: Where, request: Request) -> Where:
+    """Give where a build goes with the tool chain that XPU beside a torch is compiled by, where that is asked for."""
+    return replace(where, toolkit=where.toolkit or "wheels") if request.only == (XPU,) else where
 
 
 def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
@@ -95,6 +100,10 @@ def _find_environment(where: Where, path: Path) -> str:
             fix = f"leave {option} out: the environment that is there has its own place and its own Python"
             raise UsageError(f"--into and {option} exclude each other", fix=fix)
     prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
+    if where.may_make and is_own_environment(prefix):
+        other = str(Path.home() / "torch-env")
+        line = Command(f"the same command with --into {other}", again=("--into", other))
+        raise UsageError(f"{path} is xpusetup's own environment: PyTorch goes into another one", command=line)
     if not (prefix / "bin/python").is_file():
         new = " or a folder that is empty or not there yet" if where.may_make else ""
         fix = f"name a venv, a conda prefix or its bin/python{new}; this makes one: python3 -m venv DIR"
@@ -177,6 +186,8 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
     root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
+    if is_own_environment(root):
+        raise UsageError(f"{root} is xpusetup's own environment, and no build", fix="use another --name or --root")
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
     layout = make_layout(where, settings, root)
     _check_python(pinned or profile, where.python)

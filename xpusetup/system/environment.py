@@ -6,6 +6,7 @@ import datetime as dt
 import errno
 import os
 import shlex
+import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -57,6 +58,31 @@ def which(name: str) -> str | None:
     import shutil  # noqa: PLC0415 - a build that is done looks for none
 
     return shutil.which(name)
+
+
+def own_environment() -> Path | None:
+    """Give the environment that holds this program; None where that is the system's own Python."""
+    return Path(sys.prefix) if sys.prefix != sys.base_prefix else None
+
+
+def which_python(name: str) -> str | None:
+    """Give the path of an interpreter that the caller's PATH finds, this program's own environment left out.
+
+    Its interpreter holds this program alone, also where someone put its folder first on PATH.
+    """
+    import shutil  # noqa: PLC0415 - a build that is done looks for none
+
+    found = shutil.which(name)
+    if found is None or not is_own_environment(Path(found).parent.parent):
+        return found
+    folders = [each for each in variable("PATH").split(os.pathsep) if not is_own_environment(Path(each).parent)]
+    return shutil.which(name, path=os.pathsep.join(folders))
+
+
+def is_own_environment(prefix: Path) -> bool:
+    """Say whether an environment is the one that holds this program, by whatever links."""
+    own = own_environment()
+    return own is not None and os.path.realpath(prefix) == os.path.realpath(own)
 
 
 def open_page(path: Path) -> bool:

@@ -78,7 +78,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
             console.print(f"   {with_home(data.verify)}")
     for name, place in data.editable.items():
         console.print(f" [green]✓[/] {name} is installed editable from {with_home(place)}: of it there is no wheel")
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
     if data.wheels:
@@ -150,6 +150,10 @@ def _wheels(data: BuildResult) -> str:
 def show_failure(console: Console, failure: StepFailure) -> None:
     """Print why a step failed, as far as that is known, and how to go on."""
     go_on = failure.go_on
+    if failure.compiler:  # flush left and in one line: editors and terminals make a link of FILE:LINE:COLUMN
+        console.print()
+    for line in failure.compiler:
+        console.print(escape(line), soft_wrap=True)
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
         show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)

@@ -26,17 +26,28 @@ SHOWN = 6
 VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
 
 
-def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+OWN = "~/.local/share/xpusetup/app"
+"""The environment that a person makes for this program alone, where neither uv nor pipx is (README)."""
+
+
+def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:
     """Print what was written, and how to use it."""
     console.print(f"\n [green]✓[/] {escape(short_path(data.file))} · {render_size(data.bytes)}")
     _show_contents(console, data)
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
     python = f"python{'.'.join(data.python.split('.')[:2])}"  # whose wheels it holds
-    console.print(f"   install this program:  tar -xf {escape(file)} program && {python} -m venv xpu &&")
-    console.print("                          xpu/bin/pip install --no-index program/*.whl")
-    console.print(f"   {f'{data.purpose}:'.ljust(23)}xpu/bin/xpusetup {data.purpose} --bundle {escape(file)}")
+    console.print("   install this program:")
+    for line in (
+        f"tar -xf {file} program",
+        f"{python} -m venv {OWN}",
+        f"{OWN}/bin/pip install --no-index program/*.whl",
+        f"mkdir -p ~/.local/bin && ln -sf {OWN}/bin/xpusetup ~/.local/bin/",
+    ):
+        console.print(f"     {escape(line)}", soft_wrap=True)
+    console.print(f"   {data.purpose}:")
+    console.print(f"     ~/.local/bin/xpusetup {data.purpose} --bundle {escape(file)}", soft_wrap=True)
 
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens

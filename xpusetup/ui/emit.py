@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
     """Print what was written and how it is used."""
-    console.print(f" [green]✓[/] {len(data.files)} files; begin with: {escape(data.start)}")
+    console.print(f" [green]✓[/] {len(data.files)} files")
+    for label, line in (("begin with", data.start), *(("then", each) for each in data.then)):
+        console.print(f"   {label:<12}{escape(line)}", soft_wrap=True)
     for note in data.notes:
         console.print(f"   · {escape(note)}", style="dim")
     for name in data.files if verbose else ():

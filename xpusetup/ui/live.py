@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from types import TracebackType
 
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
 
 
 REFRESH = 4
@@ -107,6 +107,15 @@ class BuildView:
     ) -> None:
         if self._moving:
             self._live.stop()
+
+    @contextmanager
+    def aside(self) -> Iterator[Console | None]:
+        """Give the console for a while, to show or ask something; None where nothing is to be said."""
+        if self._moving:
+            self._live.stop()
+        yield self._console if self._says == get_args(Kind) else None
+        if self._moving:
+            self._live.start()
 
     def observe(self, event: Event) -> None:
         """Take in one event."""

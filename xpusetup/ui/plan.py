@@ -13,7 +13,7 @@ from xpusetup.ui.members import show_choices, show_starts, show_why
 from xpusetup.ui.unverified import show_unverified
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
@@ -38,8 +38,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {with_home(data.root)}\n")
     for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
-    show_unverified(console, data.unverified)
-    console.print("\n" if data.notes or data.unverified else "", end="")
+    console.print("\n" if data.notes else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows, clear=("state", "what"))
     show_choices(console, data.members)
     show_starts(console, data.starts)
@@ -48,13 +47,21 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
         console.print(f"   {escape(data.fix)}")
     _show_savings(console, data.savings, verbose)
-    for step in data.steps if verbose else ():
+    if verbose:
+        _show_details(console, data)
+
+
+def _show_details(console: Console, data: PlanResult) -> None:
+    """Print what each step does, and where estimates, hashes and settings are from."""
+    for step in data.steps:
         console.print(f"\n [bold]{step.id}[/]")
         for line in step.recipe:
             console.print(f"   {line}", markup=False)
-    if verbose:
-        for name, origin in data.chosen_by.items():
-            console.print(f" {name}: from {origin}", style="dim")
+    if data.estimate.expected:
+        prose(console, "   ", f"the estimate is from: {data.estimate.expected.source}", style="dim")
+    show_unverified(console, data.unverified)
+    for name, origin in data.chosen_by.items():
+        console.print(f" {name}: from {origin}", style="dim")
 
 
 def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) -> None:
@@ -67,18 +74,41 @@ def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) ->
             prose(console, "     ", f"saves: {saving.saves} · gives up: {saving.gives_up}", first="     ")
 
 
+HERE, ELSEWHERE, GUESS = "measured here", "measured elsewhere", "guess"
+
+
 def _estimate(data: PlanResult) -> str:
-    """Say what the build will cost; what was never measured is unknown."""
-    told = data.estimate
+    """Say what the build will cost, and whether that was measured or is a guess; what nobody knows is unknown."""
+    told, cost = data.estimate, data.estimate.expected
     if all(step.state == "done" for step in data.steps):
         return f"nothing to do · {render_size(told.disk)} on disk"
-    names = told.unknown
-    never = f"never run here: {name_some(names)}"
-    if len(names) == sum(step.state != "done" for step in data.steps):
-        never = "none of it was measured here yet" if len(names) > NAMED else never
-    time = f"time unknown ({never})" if told.seconds is None else render_about(told.seconds)
+    whence = ELSEWHERE if cost and cost.confidence == "confirmed" else GUESS
+    if told.seconds is not None:
+        time = f"{render_about(told.seconds)} ({HERE})"
+    elif cost and cost.seconds:
+        time = f"{_range(cost.seconds, _about)} ({whence})"
+    else:
+        time = f"time unknown ({_never(data)})"
+    disk = f"{render_size(told.disk)} on disk ({HERE})"
+    if told.disk is None:
+        disk = f"{_range(cost.disk, render_size)} on disk ({whence})" if cost else "unknown on disk"
     jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
-    return f"{time} · {render_size(told.disk)} on disk · memory {render_size(told.memory)}{jobs}"
+    return f"{time}\n {disk} · memory {render_size(told.memory)}{jobs}"
+
+
+def _never(data: PlanResult) -> str:
+    names = data.estimate.unknown
+    if len(names) == sum(step.state != "done" for step in data.steps) > NAMED:
+        return "none of it was measured here yet"
+    return f"never run here: {name_some(names)}"
+
+
+def _about(seconds: float) -> str:
+    return render_about(seconds).removeprefix("about ")
+
+
+def _range(ends: tuple[float, float], render: Callable[[float], str]) -> str:
+    return f"{render(ends[0])} to {render(ends[1])}"
 
 
 def show_explain(console: Console, data: PlanResult) -> None:

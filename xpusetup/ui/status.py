@@ -55,7 +55,7 @@ def _show_sources(console: Console, data: BuildStatus) -> None:
         console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
 
 
-def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
     """Print what a root holds."""
     console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {with_home(data.root)}\n")
     for wheel in data.wheels:
@@ -63,7 +63,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
         there = "" if wheel.installed else "  not installed"
         console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
     _show_sources(console, data)
-    show_unverified(console, data.unverified)
+    show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
     for row in data.replaced:

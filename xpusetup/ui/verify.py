@@ -107,13 +107,17 @@ def _line(console: Console, mark: str, name: str, text: str, seconds: float | No
         console.print(f"   {'':<{NAME}} {escape(line)}")
 
 
+PLACES = {"processor": "the processor, no GPU", "simulated": "a simulated device, no GPU"}
+
+
 def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     checks = data.checks
     failing = [check for check in checks if check.level in FAILING]
     skipped = sum(check.level == "skip" for check in checks)
     beside = f", {skipped} skipped" if skipped else ""
     if data.verified:
-        console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
+        on = f" on {PLACES[data.verified_on]}" if data.verified_on in PLACES and data.device != "cpu" else ""
+        console.print(f"\n [green]✓[/] verified{on}: {len(checks) - skipped} checks{beside}")
     else:
         verb = "fails" if len(failing) == 1 else "fail"
         console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(checks)} checks {verb}")

@@ -38,8 +38,9 @@ class CheckResult:
 
 @dataclass(frozen=True, kw_only=True)
 class SeenDevice:
-    """A device as torch describes it, with its memory in bytes."""
+    """A device as torch describes it, with its memory in bytes; `kind` is gpu, processor or simulated."""
 
+    kind: str = ""
     name: str = ""
     index: int | None = None
     total_memory: int | None = None
@@ -57,13 +58,18 @@ class TorchVersions:
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What a device computed, check by check, up to a level. `verified` is None where there was no device."""
+    """What a device computed, check by check, up to a level. `verified` is None where there was no device.
+
+    `verified_on` says what computed: a GPU, which stands for every device of its own, this machine's processor, or a
+    simulated device.
+    """
 
     device: str
     devices: list[SeenDevice] = field(default_factory=list)
     versions: TorchVersions = field(default_factory=TorchVersions)
     checks: list[CheckResult]
     verified: bool | None = None
+    verified_on: Literal["gpu", "processor", "simulated"] | None = None
     level: str = ""
     not_checked: list[str] = field(default_factory=list)
 

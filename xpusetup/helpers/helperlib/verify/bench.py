@@ -142,13 +142,25 @@ def judge(found: list[NumericDifference]) -> BenchOutcome:
 
 
 def describe_device(bench: DeviceBench, index: int) -> dict[str, Any]:
-    module, name, memory = bench.module, None, None
+    module, name, memory, kind = bench.module, None, None, None
     if hasattr(module, "get_device_properties"):
         properties = module.get_device_properties(index)
         name, memory = getattr(properties, "name", None), getattr(properties, "total_memory", None)
+        kind = getattr(properties, "type", None)
     if name is None and hasattr(module, "get_device_name"):
         name = module.get_device_name(index)
-    return {"index": index, "name": str(name or platform.machine()), "total_memory": memory}
+    told = {"index": index, "name": str(name or platform.machine()), "total_memory": memory}
+    return {**told, "kind": kind_of(bench.name, kind)}
+
+
+def kind_of(device: str, kind: object) -> str:
+    """Say what computes: gpu, which stands for every device of its own, processor or simulated.
+
+    `kind` is what torch says of a device of XPU, which is the processor where a build is for that.
+    """
+    if device == "simxpu":
+        return "simulated"
+    return "processor" if device == "cpu" or kind == "cpu" else "gpu"
 
 
 def is_unsupported(error: Exception) -> bool:

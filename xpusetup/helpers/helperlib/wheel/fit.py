@@ -263,9 +263,11 @@ class FitBench:
 
     def __post_init__(self) -> None:
         self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
+        self.siblings: list[LoaderFile] = []
 
     def judge(self, parts: Sequence[ArchivePart]) -> list[JudgedLibrary]:
         """Judge each library of a wheel that Python may open."""
+        self.siblings = [part.library for part in parts]
         own = {name: part.library for part in reversed(parts) for name in names_of(part.library)}
         return [self._judge_one(part, {**self.before, **own}) for part in opened(parts)]
 
@@ -355,7 +357,11 @@ class FitBench:
                 if asked is None or (asked.library.has and symbol.version not in asked.library.has):
                     continue
             if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
-                missing.setdefault(self._kind(symbol.name), []).append(symbol.name)
+                kind = self._kind(symbol.name)
+                beside = self.siblings if kind == "symbol" else ()
+                if any(self.world.has(each, symbol.name, symbol.version) for each in beside):
+                    continue  # a plug-in of the wheel: its host opens the other library for all before
+                missing.setdefault(kind, []).append(symbol.name)
         if any(map(SWITCHED.match, lost)):
             missing.pop("symbol", None)  # they are of what is not switched on
         for kind, names in missing.items():

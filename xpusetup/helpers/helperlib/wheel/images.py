@@ -86,13 +86,20 @@ class Targets(NamedTuple):
 
     A family's image is compiled for the lowest of its versions, and the driver loads it on each of them
     (`genericIdAcronyms` and `compatibilityMapping` in compute-runtime's platforms.h at e37c60bf).
-    `generic`: there is SPIR-V, from which a driver compiles for any GPU.
+    `generic`: there is SPIR-V, from which a driver compiles for any GPU. `also`: versions on which the driver loads an
+    image that is alone, though it was compiled for another; a member of an archive is found by its very version.
     """
 
     versions: frozenset[str] = frozenset()
     images: int = 0
     trouble: str = ""
     generic: bool = False
+    also: frozenset[str] = frozenset()
+
+
+ALONE = {"12.55": ("12.56", "12.57"), "12.70": ("12.71",), "20.1": ("20.2", "20.4"), "30.0": ("30.1", "30.3")}
+"""Versions on which the driver loads an image of another one (`compatibilityMapping` in compute-runtime's platforms.h
+at e37c60bf). In an archive it looks for the version or family by name before (device_binary_format_ar.cpp)."""
 
 
 def names_of(versions: Iterable[str]) -> list[str]:
@@ -145,11 +152,13 @@ def read_lists(elf: Elf) -> frozenset[str]:
 def read_targets(elf: Elf) -> Targets:
     """Read for which GPUs a library has code that was compiled ahead of time."""
     found: set[str] = set()
+    alone: set[str] = set()
     count, trouble, generic = 0, "", False
     for section in elf.sections():
         if section.name == SECTION:
             native, other = _read_own(bytes(elf.data[section.offset : section.offset + section.size]))
             found.update(version for data in native for version in read_versions(data))
+            alone.update(version for data in native if data.startswith(ELF) for version in read_versions(data))
             count, generic = count + len(native), generic or other
             continue
         if not section.name.endswith((AHEAD, TOGETHER)):
@@ -161,9 +170,11 @@ def read_targets(elf: Elf) -> Targets:
         for number in chosen:
             image, why = _expand(bytes(elf.data[starts[number] : starts[number + 1]]))
             found |= set(read_versions(image))
+            alone |= set(read_versions(image)) if image.startswith(ELF) else set()
             trouble = trouble or why
             generic = generic or any(mark in image for mark in GENERIC)
-    return Targets(frozenset(found), count, trouble, generic)
+    also = frozenset(each for version in alone for each in ALONE.get(version, ()))
+    return Targets(frozenset(found), count, trouble, generic, also)
 
 
 def _read_own(data: bytes) -> tuple[list[bytes], bool]:

@@ -1,0 +1,180 @@
+"""XPU for an installed torch: which sources and operators it takes, what it changes in them, what it refuses."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import types
+import zipfile
+from base64 import urlsafe_b64encode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.addon_trees import TABLE, write_trees
+
+installed: Any = importlib.import_module("helperlib.addon.installed")
+loader: Any = importlib.import_module("helperlib.addon.loader")
+operators: Any = importlib.import_module("helperlib.addon.operators")
+packing: Any = importlib.import_module("helperlib.addon.pack")
+source: Any = importlib.import_module("helperlib.addon.source")
+OWN = Path(operators.__file__).parent / "files"
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    return write_trees(tmp_path)
+
+
+def choose(trees: Path, *names: str) -> Any:
+    return operators.choose(trees / "torch", trees / "ops", names)
+
+
+# Which operators and sources are taken.
+
+
+def test_without_a_list_all_is_taken_and_the_table_stays(trees: Path) -> None:
+    choice = choose(trees)
+    assert [path.stem for path in choice.kernels] == ["Drawn", "Half", "Thrice", "Twice"]
+    assert choice.operators == ["both.out", "drawn_", "flat", "half", "lost", "scaled", "seen", "thrice", "twice.out"]
+    assert (choice.left_out, choice.table) == ([], TABLE)
+
+
+def test_an_operator_is_taken_with_the_kernels_that_it_needs(trees: Path) -> None:
+    choice = choose(trees, "Twice")
+    assert choice.operators == ["both.out", "flat", "seen", "twice.out"]
+    assert choice.left_out == ["drawn_", "half", "lost", "scaled", "thrice"]
+    assert [path.name for path in choice.hosts] == ["Host.cpp"]
+
+
+def test_what_falls_back_is_another_devices_in_the_table(trees: Path) -> None:
+    table = choose(trees, "Twice").table
+    assert "    XPU: twice_out\n    SparseCUDA: twice_sparse_out\n" in table
+    assert "    CUDA: thrice_xpu\n" in table
+    assert "#   XPU: nothing\n" in table
+
+
+def test_helpers_structs_and_macros_are_followed_but_no_methods(trees: Path) -> None:
+    assert "thrice" in choose(trees, "Thrice").operators  # by a helper; self.half_xpu() is dispatched anew
+    assert "drawn_" in choose(trees, "Drawn").operators  # by a struct with the stub
+    assert "thrice" not in choose(trees, "Half").operators
+
+
+def test_a_stub_is_there_by_its_kernel_whatever_it_is_called(trees: Path) -> None:
+    assert "scaled" in choose(trees, "Half").operators  # ScaleKernel, filled with a function before a kernel
+    assert "both.out" in choose(trees, "Half").operators  # one of its two kernels is there
+    assert "both.out" not in choose(trees, "Thrice").operators
+
+
+# What is refused, and what is edited.
+
+
+def test_trees_of_one_release_are_taken(trees: Path) -> None:
+    found = source.read_trees(trees / "torch", trees / "ops")
+    assert (found.release, found.pin) == ("2.6.0", "a" * 40)
+
+
+@pytest.mark.parametrize(
+    ("gone", "why"),
+    [
+        ("torch/version.txt", "no source tree of PyTorch"),
+        ("torch/third_party/xpu.txt", "no source tree of PyTorch with XPU"),
+        ("ops/yaml/native/native_functions.yaml", "no source tree of torch-xpu-ops"),
+        ("ops/tools/codegen/remove_headers.py", "in a way that is not known here"),
+    ],
+)
+def test_other_trees_are_refused(trees: Path, gone: str, why: str) -> None:
+    (trees / gone).unlink()
+    with pytest.raises(installed.AddonError, match=why):
+        source.read_trees(trees / "torch", trees / "ops")
+
+
+def test_an_edit_that_is_not_found_as_often_as_it_should_be_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.cpp"
+    path.write_text("device.is_gpu() device.is_gpu() sycl::backend::ext_oneapi_level_zero")
+    with pytest.raises(installed.AddonError, match="found 2 times instead of 1"):
+        source.edit(path, source.PROCESSOR_EDITS, tmp_path / "out.cpp")
+    assert not (tmp_path / "out.cpp").exists()
+
+
+def torch(**changes: Any) -> Any:
+    told = {"version": "2.6.0+cu124", "git": "b" * 40, "xpu": False, "cxx11_abi": 0, "pybind": {}, "folder": Path("/t")}
+    told |= {"headers": Path("/p"), "suffix": ".so", "python": "cp311", "platform": "linux_x86_64"}
+    return installed.BaseTorch(**{**told, **changes})
+
+
+def test_a_torch_with_xpu_and_one_of_another_version_are_refused_before_its_library_is_read() -> None:
+    with pytest.raises(installed.AddonError, match="was built with XPU"):
+        installed.check_torch(torch(xpu=True), "2.6.0")
+    with pytest.raises(installed.AddonError, match=r"2\.6\.0\+cu124 is installed.*2\.7\.0"):
+        installed.check_torch(torch(), "2.7.0")
+
+
+# What is packed, and what loads it.
+
+
+def packed(tmp_path: Path) -> Path:
+    for name in ("libc10_xpu.so", "libtorch_xpu.so", "_bindings.so"):
+        (tmp_path / name).write_bytes(name.encode())
+    places = (tmp_path / "libc10_xpu.so", tmp_path / "libtorch_xpu.so", tmp_path / "_bindings.so")
+    libraries = types.SimpleNamespace(c10=places[0], torch=places[1], bindings=places[2])
+    home = types.SimpleNamespace(wheels={"intel-sycl-rt": "2026.1.2"})
+    work = types.SimpleNamespace(torch=torch(), home=home, device="processor", own=OWN)
+    about = {"name": packing.NAME, "device": "processor", "torch": "2.6.0+cu124", "torch_git": "b" * 40}
+    wheel: Path = packing.pack(work, libraries, about, tmp_path / "out")
+    return wheel
+
+
+def test_a_wheel_says_for_which_device_it_is_and_what_it_requires(tmp_path: Path) -> None:
+    wheel = packed(tmp_path)
+    assert wheel.name == "xpusetup_torch_xpu-2.6.0+processor-cp311-cp311-linux_x86_64.whl"
+    with zipfile.ZipFile(wheel) as archive:
+        info = "xpusetup_torch_xpu-2.6.0+processor.dist-info"
+        metadata = archive.read(f"{info}/METADATA").decode()
+        assert "[torch.backends]\nxpusetup_torch_xpu = xpusetup_torch_xpu:load\n" in (
+            archive.read(f"{info}/entry_points.txt").decode()
+        )
+        rows = dict(line.split(",", 1) for line in archive.read(f"{info}/RECORD").decode().splitlines())
+        assert set(rows) == set(archive.namelist())
+        digest = urlsafe_b64encode(hashlib.sha256(b"libc10_xpu.so").digest()).rstrip(b"=").decode()
+        assert rows["xpusetup_torch_xpu/libc10_xpu.so"] == f"sha256={digest},13"
+    assert "Requires-Dist: torch==2.6.0\n" in metadata
+    assert "Requires-Dist: intel-sycl-rt==2026.1.2\n" in metadata
+    assert wheel.read_bytes() == packed(tmp_path).read_bytes()
+
+
+def test_the_persistent_cache_is_off_for_the_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SYCL_CACHE_PERSISTENT", "OCL_ICD_FILENAMES", "PYTORCH_ENABLE_XPU_FALLBACK"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    import os  # noqa: PLC0415 - what it holds is looked at after each call
+
+    loader.prepare({"name": "x", "device": "gpu"})
+    assert os.environ["PYTORCH_ENABLE_XPU_FALLBACK"] == "1"
+    assert "SYCL_CACHE_PERSISTENT" not in os.environ
+    monkeypatch.setenv("SYCL_CACHE_PERSISTENT", "1")
+    with pytest.warns(UserWarning, match="SYCL_CACHE_PERSISTENT is off"):
+        loader.prepare({"name": "x", "device": "processor"})
+    assert os.environ["SYCL_CACHE_PERSISTENT"] == "0"
+    assert os.environ["OCL_ICD_FILENAMES"].endswith("libintelocl.so")
+
+
+@pytest.mark.parametrize(
+    ("version", "git", "xpu", "said"),
+    [
+        ("2.6.0+xpu", "b", True, "torch 2.6.0+xpu has XPU of its own"),
+        ("2.6.0+cpu", "b", False, "it was built for torch 2.6.0+cu124, and this is 2.6.0+cpu; build it for this one"),
+        (
+            "2.6.0+cu124",
+            "c",
+            False,
+            "it was built for torch 2.6.0+cu124, and this is 2.6.0+cu124; build it for this one",
+        ),
+        ("2.6.0+cu124", "b", False, ""),
+    ],
+)
+def test_one_torch_alone_is_loaded_into(version: str, git: str, xpu: bool, said: str) -> None:
+    there = types.SimpleNamespace(_C=types.SimpleNamespace(_has_xpu=xpu), __version__=version)
+    there.version = types.SimpleNamespace(git_version=git)
+    assert loader.refuse(there, {"torch": "2.6.0+cu124", "torch_git": "b"}) == said

@@ -1,0 +1,112 @@
+"""setup site: writes the file that says what a place has of its own, from KEY=VALUE words."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from xpusetup.base.command import Command
+from xpusetup.base.errors import UsageError
+from xpusetup.base.text import nearest
+from xpusetup.commands.result import Result
+from xpusetup.config.settings import merge_settings
+from xpusetup.run.workspace import settings_files
+from xpusetup.system import files
+from xpusetup.system.environment import which
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+
+class SiteKey(NamedTuple):
+    """A word of the command: its table and key in the file, and what a person is asked. `several`: a list."""
+
+    table: str
+    key: str
+    question: str
+    several: bool = False
+
+
+KEYS = {
+    "modules": SiteKey("toolkit", "modules", "modules that bring oneAPI, with commas between", several=True),
+    "toolkit": SiteKey("toolkit", "root", "or the folder of oneAPI"),
+    "root": SiteKey("", "root", "folder of the builds"),
+    "prefix": SiteKey("", "prefix", "folder of the environments, for all who use them"),
+    "scratch": SiteKey("scheduler", "scratch", "folder on a node's own disk"),
+    "account": SiteKey("scheduler", "account", "account of Slurm's jobs"),
+    "partition": SiteKey("scheduler", "partition", "partition that compiles"),
+    "gpu_partition": SiteKey("scheduler", "gpu_partition", "partition that has GPUs"),
+    "gres": SiteKey("scheduler", "gres", "what a job asks for to get a GPU (gres)"),
+    "index": SiteKey("network", "pip_index", "mirror of the Python package index"),
+    "mirror": SiteKey("network.git", "https://github.com/", "mirror of https://github.com/"),
+    "ca": SiteKey("network", "ca_bundle", "file of this place's certificates"),
+}
+"""The words that `setup site` takes, in the order in which it asks for them."""
+SCHEDULERS = ("slurm", "none")
+
+
+@dataclass(frozen=True)
+class SiteFile:
+    """The site file that was written, its text, and the commands that look at what it says."""
+
+    file: str
+    text: str
+    checks: list[Command]
+
+
+def list_questions() -> Iterator[tuple[str, str]]:
+    """Give each word with its question; those of a scheduler only where Slurm is here."""
+    slurm = which("sbatch") is not None
+    yield from ((name, key.question) for name, key in KEYS.items() if slurm or key.table != "scheduler")
+
+
+def write_site(words: Sequence[str], out: str) -> Result[SiteFile]:
+    """Write the site file of this user, or the one that is named.
+
+    Raises UsageError for a word that is none, for what the file may not say, and where a file is there.
+    """
+    file = Path(out) if out else settings_files()[1]
+    if file.exists():
+        line = Command(f"xpusetup setup site {shlex.join(words)} --out FILE", open=True)
+        raise UsageError(f"{file} is there", fix="edit it, or write another one: ", command=line)
+    text = render_site(parse_words(words))
+    merge_settings([(str(file), text)])
+    files.write_text(file, text)
+    checks = [Command("xpusetup plan -v"), Command("xpusetup doctor --for build")]
+    return Result("setup site", SiteFile(str(file), text, checks))
+
+
+def parse_words(words: Sequence[str]) -> dict[str, str]:
+    """Read KEY=VALUE words; one without a value is left out. Raises UsageError for one that is none."""
+    given = dict(word.partition("=")[::2] for word in words)
+    for name in (name for name in given if name not in (*KEYS, "scheduler")):
+        close = nearest(name, [*KEYS, "scheduler"])
+        hint = f"; did you mean {close}=...?" if close else ""
+        raise UsageError(f"setup site knows no {name!r}{hint}", fix=f"use: {', '.join(f'{key}=VALUE' for key in KEYS)}")
+    scheduler = given.pop("scheduler", "")
+    if scheduler and scheduler not in SCHEDULERS:
+        fix = "use scheduler=slurm, and for another one: "
+        line = Command("xpusetup emit shell --out DIR", open=True)
+        raise UsageError(f"jobs are written for Slurm, and not for {scheduler}", fix=fix, command=line)
+    idle = [name for name in given if KEYS[name].table == "scheduler"] if scheduler == "none" else []
+    if idle:
+        raise UsageError(f"{idle[0]} is for a scheduler, and scheduler=none", fix=f"leave {idle[0]}= out")
+    return {name: value for name, value in given.items() if value}
+
+
+def render_site(given: Mapping[str, str]) -> str:
+    """Give the file: each table with what was given."""
+    tables: dict[str, list[str]] = {}
+    for name, value in given.items():
+        key = KEYS[name]
+        told = [each.strip() for each in value.split(",") if each.strip()] if key.several else value
+        bare = key.key if re.fullmatch(r"\w+", key.key) else json.dumps(key.key)
+        tables.setdefault(key.table, []).append(f"{bare} = {json.dumps(told, ensure_ascii=False)}")
+    lines = ["# What this place has of its own, for all profiles (docs/site.md).", *tables.pop("", [])]
+    for table, rows in sorted(tables.items()):
+        lines += ["", f"[{table}]", *rows]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,183 @@
+"""Which operators an add-on has where only some of the kernels are compiled; the others fall back to the CPU.
+
+An operator of native_functions.yaml names a function. Its text, and that of the functions of the same file that it
+names, shows which kernels and which stubs it needs. That is read from the sources, not compiled: an operator whose
+function is not found is left out, and a kernel that is called from yet another file is not seen. Calling such a one
+raises an error with the kernel's name (link.py).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+KERNELS = "src/ATen/native/**/sycl/*.cpp"
+NATIVE = "aten/src/ATen/native"
+OTHERS = {"cuda", "cudnn", "hip", "miopen", "mps", "vulkan", "metal", "mkldnn", "mtia"}
+"""Folders of PyTorch's native operators that are another device's."""
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+DEFINITION = re.compile(
+    r"(?:TORCH_IMPL_FUNC\s*\(\s*(?P<structured>\w+)\s*\)|\b(?P<plain>\w+))"
+    r"\s*\([^(){};]*(?:\([^()]*\)[^(){};]*)*\)\s*(?:const\s*)?\{|\b(?:struct|class)\s+(?P<type>\w+)[^;{}()]*\{"
+)
+CALLED = re.compile(r"(?<![.>\w])(?<!at::)(\w+)(?=\s*[(<{,>])")
+"""A function or a type that is named as such: neither a method nor an operator, which is dispatched anew."""
+MACRO = re.compile(r"^[A-Z_0-9]+\(\s*(\w+)\s*,([^;{}]*?)\)", re.MULTILINE)
+"""A macro that defines a function: CREATE_UNARY_TORCH_IMPL_FUNC(acos_out, acos_stub)."""
+REGISTERED = re.compile(r"REGISTER_XPU_DISPATCH\(\s*(\w+)\s*,\s*&?\s*(?:\w+::)*(\w+)\s*\)")
+DECLARED = re.compile(r"TORCH_XPU_API\s+[\w:<>,&*\s]+?\b(\w+)\s*\(")
+KEYS = re.compile(r"^(    )([A-Za-z, ]*\b(?:Sparse|SparseCsr)?XPU\b[A-Za-z, ]*)(\s*:\s*)(\w+)", re.MULTILINE)
+WORD = re.compile(r"\w+")
+
+
+@dataclass
+class Text:
+    """What a source defines: the text of each function by name, and the stubs that it registers a kernel for."""
+
+    path: Path
+    functions: dict[str, str] = field(default_factory=dict)
+    stubs: dict[str, str] = field(default_factory=dict)
+
+    def words(self, name: str) -> set[str]:
+        """Give the words in a function and in those of this source that it names."""
+        seen: set[str] = set()
+        waiting = [name]
+        words: set[str] = set()
+        while waiting:
+            here = waiting.pop()
+            if here not in seen and here in self.functions:
+                seen.add(here)
+                words |= set(WORD.findall(self.functions[here]))
+                waiting += set(CALLED.findall(self.functions[here])) & self.functions.keys()
+        return words
+
+
+def read_text(path: Path) -> Text:
+    """Read the functions of a source."""
+    text = COMMENT.sub(" ", path.read_text(encoding="utf-8", errors="replace"))
+    found = Text(path, stubs=dict(REGISTERED.findall(text)))
+    for name, words in MACRO.findall(text):
+        found.functions[name] = f"{found.functions.get(name, '')} {words}"
+    place = 0
+    while match := DEFINITION.search(text, place):
+        name, end = match["structured"] or match["plain"] or match["type"], _end(text, match.end())
+        if name in {"if", "for", "while", "switch", "catch"}:
+            place = match.end()
+            continue
+        found.functions[name] = f"{found.functions.get(name, '')} {text[match.end() : end]}"
+        place = end
+    return found
+
+
+def _end(text: str, place: int) -> int:
+    """Give where a block ends that was opened before a place."""
+    depth = 1
+    for match in re.compile(r"[{}]").finditer(text, place):
+        depth += 1 if match[0] == "{" else -1
+        if not depth:
+            return match.end()
+    return len(text)
+
+
+class Choice(NamedTuple):
+    """What is compiled: sources with kernels, host sources; operators with a kernel, operators that fall back.
+
+    `table` is native_functions.yaml for these operators.
+    """
+
+    kernels: list[Path]
+    hosts: list[Path]
+    operators: list[str]
+    left_out: list[str]
+    table: str
+
+
+def kernel_sources(ops: Path) -> dict[str, Path]:
+    """Give the sources with kernels, by their names without the ending."""
+    return {path.stem: path for path in sorted(ops.glob(KERNELS))}
+
+
+def host_sources(ops: Path) -> list[Path]:
+    """Give the sources of operators, without kernels and without those of the device itself."""
+    native = ops / "src/ATen/native"
+    folders = ("xpu", "sparse", "sparse/xpu", "transformers", "quantized")
+    return sorted(path for name in folders for path in (native / name).glob("*.cpp"))
+
+
+def choose(torch: Path, ops: Path, wanted: Iterable[str]) -> Choice:
+    """Give what is compiled: with `wanted`, the sources with kernels of these names and what needs no others."""
+    known, hosts = kernel_sources(ops), host_sources(ops)
+    table = (ops / "yaml/native/native_functions.yaml").read_text(encoding="utf-8")
+    names = list(wanted)
+    if not names:
+        return Choice(list(known.values()), hosts, sorted(_operators(table)), [], table)
+    kernels = [known[name] for name in names]
+    selection = _Selection(kernels, [read_text(path) for path in known.values()], [read_text(path) for path in hosts])
+    files = (path for path in (torch / NATIVE).rglob("*") if path.suffix in {".cpp", ".h"})
+    natives = (path for path in files if not OTHERS & set(path.relative_to(torch).parts))
+    selection.native = [read_text(path) for path in natives]
+    operators = _operators(table)
+    functions = set(filter(selection.has, {match[4] for match in KEYS.finditer(_plain(table))}))
+    kept = sorted(name for name, function in operators.items() if function in functions)
+    used = [text.path for text in selection.hosts if selection.uses(text, functions)]
+    return Choice(kernels, used, kept, sorted(operators.keys() - set(kept)), _narrow(table, functions))
+
+
+@dataclass
+class _Selection:
+    kernels: list[Path]
+    sources: list[Text]
+    hosts: list[Text]
+    native: list[Text] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """Find which kernels are there and which are not, and for which stubs."""
+        chosen = [text for text in self.sources if text.path in set(self.kernels)]
+        here = {name for text in chosen for name in text.functions}
+        headers = {path for text in (*self.sources, *self.hosts) for path in text.path.parent.glob("*.h")}
+        declared = {name for path in headers for name in DECLARED.findall(path.read_text(encoding="utf-8"))}
+        self.absent, there = declared - here, declared & here
+        self.known = {stub for text in self.hosts for stub in text.stubs}
+        rows = ((stub, {kernel, *text.words(kernel)}) for text in self.hosts for stub, kernel in text.stubs.items())
+        # a function before several kernels, as that of copies, is there as soon as one of them is
+        self.stubs = {stub for stub, words in rows if words & there or not words & self.absent}
+
+    def has(self, function: str) -> bool:
+        """Say whether all that is seen of what a function needs is there."""
+        texts = [text for text in (*self.hosts, *self.native) if function in text.functions]
+        words = {word for text in texts for word in text.words(function)}
+        asked = {word for word in words if word in self.known or word.endswith("_stub")}
+        return bool(texts) and not words & self.absent and asked <= self.stubs
+
+    def uses(self, text: Text, functions: set[str]) -> bool:
+        """Say whether a host source has a function that is kept, or fills a stub that is there."""
+        return bool(functions & text.functions.keys() or self.stubs & text.stubs.keys())
+
+
+def _operators(table: str) -> dict[str, str]:
+    """Give the operators that have a function for XPU, with that function."""
+    found = {}
+    for block in re.split(r"^- func:", _plain(table), flags=re.MULTILINE):
+        for match in KEYS.finditer(block):
+            if "XPU" in match[2].replace(",", " ").split():
+                found[block.split("(")[0].strip()] = match[4]
+    return found
+
+
+def _plain(table: str) -> str:
+    return re.sub(r"^\s*#.*$", "", table, flags=re.MULTILINE)
+
+
+def _narrow(table: str, functions: set[str]) -> str:
+    """Give the table in which only some functions are those of XPU: the others stand as another device's."""
+
+    def other(match: re.Match[str]) -> str:
+        keys = match[2] if match[4] in functions else match[2].replace("XPU", "CUDA")
+        return f"{match[1]}{keys}{match[3]}{match[4]}"
+
+    return KEYS.sub(other, table)

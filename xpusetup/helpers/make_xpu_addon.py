@@ -1,0 +1,138 @@
+"""Builds XPU for an installed torch, as a wheel of its own: from the sources of its release, by a SYCL tool chain.
+
+The torch stays as it is. Its headers and libraries are compiled and linked against; what XPU needs beside them comes
+from the source trees. What was compiled is kept: a changed source compiles alone, and what was cut off goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from helperlib.addon.generate import generate
+from helperlib.addon.graph import Work, write_graph
+from helperlib.addon.installed import AddonError, ask_torch, check_torch
+from helperlib.addon.libraries import link
+from helperlib.addon.operators import Choice, choose, kernel_sources
+from helperlib.addon.pack import NAME, pack
+from helperlib.addon.source import read_trees
+from helperlib.output import NOT_READY, count, fail, render_size, say_summary, write_json
+from helperlib.sycl.home import HomeError, read_home
+
+OWN = Path(__file__).parent / "helperlib/addon/files"
+
+
+def main() -> None:
+    """Check, generate, compile, link and pack; say what each took."""
+    options = read_options()
+    if options.tools:
+        os.environ["PATH"] = f"{options.tools / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        os.environ["PYTHONPATH"] = str(options.tools)
+    try:
+        build(options)
+    except (AddonError, HomeError) as error:
+        fix = error.fix if isinstance(error, AddonError) else "make the tool chain anew:\n    xpusetup toolkit DIR"
+        fail(str(error), fix, NOT_READY)
+
+
+def read_options() -> argparse.Namespace:
+    """Read the words of the call."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--torch-source", type=Path, required=True, help="PyTorch's tree at the release's tag")
+    parser.add_argument("--ops", type=Path, required=True, help="the tree of torch-xpu-ops at its pin")
+    parser.add_argument("--python", type=Path, required=True, help="the interpreter whose torch gets XPU")
+    parser.add_argument("--toolkit", type=Path, required=True, help="the folder of the tool chain")
+    parser.add_argument("--tools", type=Path, help="a folder with ninja and PyYAML, else those that are there")
+    parser.add_argument("--work", type=Path, required=True, help="where what is compiled stays")
+    parser.add_argument("--outdir", type=Path, required=True, help="where the wheel goes")
+    parser.add_argument("--device", choices=("gpu", "processor"), default="gpu")
+    parser.add_argument("--sources", default="", metavar="LIST", help="kernels of these sources alone, with commas")
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("MAX_JOBS") or os.cpu_count() or 1))
+    parser.add_argument("--out", type=Path, help="where to write what was done")
+    return parser.parse_args()
+
+
+def build(options: argparse.Namespace) -> None:
+    """Do all of it. Raises AddonError or HomeError where something is not as it has to be."""
+    trees = read_trees(options.torch_source.resolve(), options.ops.resolve())
+    torch = ask_torch(options.python.absolute())
+    check_torch(torch, trees.release)
+    folder = options.work.absolute()
+    work = Work(folder, trees, torch, read_home(options.toolkit.absolute()), options.device, OWN)
+    names = read_sources(options.sources, trees.ops)
+    choice = choose(trees.torch, trees.ops, names)
+    clock = Clock()
+    made = generate(folder, trees, torch, options.python.absolute(), choice, options.device)
+    clock.lap("generate")
+    objects = write_graph(work, made, choice)
+    compile_all(folder, options.jobs)
+    clock.lap("compile")
+    libraries = link(work, objects)
+    clock.lap("link")
+    about = describe(work, choice, libraries.missing, narrowed=bool(names))
+    wheel = pack(work, libraries, about, options.outdir.absolute())
+    clock.lap("pack")
+    if options.out:
+        write_json(options.out, {**about, "wheel": str(wheel), "seconds": clock.seconds})
+    kept = f"{len(choice.operators)} operators with kernels" + (f", {len(choice.left_out)} without" if names else "")
+    say_summary(wheel.name, render_size(wheel.stat().st_size), kept, count(len(libraries.missing), "missing kernel"))
+
+
+class Clock:
+    """Seconds of each part, in their order."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._began = time.monotonic()
+
+    def lap(self, name: str) -> None:
+        """End a part."""
+        now = time.monotonic()
+        self.seconds[name] = round(now - self._began, 1)
+        self._began = now
+        print(f"{name}: {self.seconds[name]} s", flush=True)
+
+
+def read_sources(words: str, ops: Path) -> list[str]:
+    """Give the names of sources with kernels. Raises AddonError for one that is not there."""
+    names = [word.strip() for word in words.split(",") if word.strip()]
+    known = kernel_sources(ops)
+    if unknown := [name for name in names if name not in known]:
+        raise AddonError(f"torch-xpu-ops has no source {', '.join(unknown)}", f"it has {', '.join(known)}")
+    return names
+
+
+def compile_all(folder: Path, jobs: int) -> None:
+    """Let ninja compile what has changed; end as it ends where a compile fails."""
+    ninja = shutil.which("ninja") or fail(
+        "ninja is not on PATH", "pip install ninja, or your distribution's", NOT_READY
+    )
+    sys.stdout.flush()
+    if code := subprocess.run((ninja, "-C", str(folder), f"-j{jobs}"), check=False).returncode:
+        raise SystemExit(code)
+
+
+def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) -> dict[str, Any]:
+    """Give what the wheel says of itself: what the loader checks, and what is in it and what is not."""
+    return {
+        "name": NAME,
+        "device": work.device,
+        "torch": work.torch.version,
+        "torch_git": work.torch.git,
+        "torch_xpu_ops": work.trees.pin,
+        "sycl": work.home.version,
+        "sources": sorted(path.stem for path in choice.kernels) if narrowed else [],
+        "operators": choice.operators,
+        "operators_left_out": choice.left_out,
+        "missing": missing,
+    }
+
+
+if __name__ == "__main__":
+    main()

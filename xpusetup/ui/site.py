@@ -1,0 +1,31 @@
+"""The site file that was written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+
+from xpusetup.system.environment import short_path
+from xpusetup.ui.console import DONE
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from xpusetup.commands.site import SiteFile
+
+
+def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print the file that was written, and what looks at it."""
+    console.print(f"\n {DONE}{escape(short_path(data.file))}\n", soft_wrap=True)
+    for line in data.text.splitlines():
+        console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
+    console.print("\n see what it does:")
+    for line in data.checks:
+        console.print(f"   [cyan]{escape(line)}[/]")
+    console.print()
+
+
+def brief_site(data: SiteFile) -> str:
+    """Say in a line what was written."""
+    return f"{DONE}{escape(short_path(data.file))}"
