@@ -99,7 +99,7 @@ def test_cluster(tmp_path: Path) -> None:
         out = there.copy(slice(7, None))
     assert set(there.codes) == {0}, there.said
     assert "not verified" not in there.said[-2][2]
-    assert "verified: " in there.said[-2][2]
+    assert "✓ verified" in there.said[-2][2]
     assert "tensor([2., 2.], device='simxpu:0')" in out
 
 
