@@ -8,11 +8,11 @@
 # make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
 # make e2e-long   the tests that take minutes for what a shorter one shows as well, and images (by buildah, crun and mmdebstrap)
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
-# make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
+# make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/published-wheels.md)
 # make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
-# make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
+# make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/real-triton.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
 # make e2e-site OUT=DIR   the same of a page of each kind of the site
 # make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13, 2.14 and 2.6, both passes (docs/real-xpu.md)
@@ -29,8 +29,8 @@ FITS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-fits
 PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
-SHOWN ?= index.html stacks.html doctor.html commands.html commands/build.html checks/index.html checks/umd.older_than_gpu.html failures/index.html \
-  failures/dkms.build.html releases/torch-2.14.html changelog.html exit-codes.html ledger.html owners.html
+SHOWN ?= index.html start-developer.html build.html trouble.html commands.html commands/build.html checks/index.html checks/umd.older_than_gpu.html failures/index.html \
+  failures/dkms.build.html releases/torch-2.14.html exit-codes.html profile-keys.html
 TRITON_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-triton
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 

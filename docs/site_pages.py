@@ -1,7 +1,7 @@
 """What the site has beside the pages of this folder: a hook of mkdocs, see mkdocs.yml.
 
-README, CHANGELOG and CONTRIBUTING, and pages made from the program's own data: one for every command, every check,
-every failure that `explain` knows and every profile, with a list of each kind.
+Pages made from the program's own data: one for every command, every check, every failure of PyTorch on Linux that
+`explain` knows and every profile, with a list of each kind, and the keys of a profile.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import itertools
 import posixpath
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from mkdocs.structure.files import File
+from mkdocs.structure.files import File, InclusionLevel
 
+from xpusetup.commands.profiles import make_schema
 from xpusetup.config.shipped import every_profile
 from xpusetup.doctor.question import check_texts
 from xpusetup.explain.finder import parse_signatures
@@ -35,6 +36,9 @@ FAILURES = "data/signatures"
 ESCAPED = re.compile(r"`[^`\n]*\\\|[^`\n]*`")
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+BLOCK = re.compile(r"(?<=<pre><code>).*?(?=</code></pre>)", re.DOTALL)
+WORD = re.compile(r"[^\s<>]*\w-[^\s<>]*|--[^\s<>]+")
+"""Words of code in which a browser would break a line: options, paths."""
 TITLE = re.compile(r"<th[^>]*>(.*?)</th>")
 BESIDE_EACH_OTHER = 4
 """Columns that have room on a telephone: rows of more are shown there as blocks, each value behind its title."""
@@ -42,23 +46,29 @@ LONG = re.compile(r"[^\s<>]{20,}(?![^<]*>)")
 CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
 PARTS = re.compile(r"[_./=|:,](?=[\w\[])(?!\d)")
 COMMANDS = "commands.md"
-CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [what it says of it](../doctor.md)."
-KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows, by where it shows; [what it says of it](../explain.md)."
-PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile holds](../profiles.md)."
+KEYS = "profile-keys.md"
+CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [how to read its screen](../trouble.md)."
+KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows of PyTorch on Linux; [how to read it](../trouble.md#a-log)."
+PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile is](../profiles.md)."
+ELSEWHERE = ("win.", "docker.", "ov.", "ollama.", "llama.", "vllm.", "ray.", "sdnext.", "hub.", "app.", "ci.")
+"""Failures of Windows, of containers and of other programs: `explain` knows them, the site leaves them out."""
+WINDOWS = "msvc"
 HEAD = "| name | in short |\n|---|---|"
 BAR = "&#124;"
-BESIDE = {
-    "index.md": "README.md",
-    "changelog.md": "CHANGELOG.md",
-    "contributing.md": "CONTRIBUTING.md",
-    "reporting.md": "SECURITY.md",
+FOR = {
+    COMMANDS: ("For people who look up a command or an option.", 0.5),
+    "json.md": ("For people who write programs around xpusetup.", 0),
+    "sycl-words.md": ("For people who compile with the tool chain from Intel's wheels.", 0),
+    KEYS: ("For people who write a profile.", 0.2),
+    "commands/": ("For people who look up this command.", 0.3),
+    "checks/": ("For people whose `xpusetup doctor` names this check.", 0.2),
+    "failures/": ("For people whose log has this failure.", 0.2),
+    "releases/": ("For people who install or build a release.", 0.2),
 }
-"""Pages of the site that are files beside this folder."""
+"""For whom a made page is, by its place or folder, and how much it weighs in a search; 0: it is not searched."""
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 UNFILLED = re.compile(r"(?:<\w+>[ ().]*)+")
 """What says something only of a machine."""
-OUTSIDE = re.compile(r"^(?:\.\./|containers/|containers$|decisions$|json-schema\.json$)")
-"""What a site of pages does not have: files and folders of the repository."""
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -69,12 +79,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Give the lists of the made pages, and the decisions, their places in the navigation."""
-    decisions = sorted(f"decisions/{path.name}" for path in (CHECKOUT / "docs/decisions").glob("*.md"))
+    """Give the lists of the made pages their places in the navigation."""
     below: Mapping[str, Iterable[object]] = {
-        "Something is wrong": ({"Every check": "checks/index.md"}, {"Every failure": "failures/index.md"}),
-        "Reference": ({"Every profile": "releases/index.md"},),
-        "How it is made": ({"Decisions": decisions},),
+        "Trouble": ({"Every check": "checks/index.md"}, {"Every failure": "failures/index.md"}),
+        "Reference": ({"Keys of a profile": KEYS}, {"Every profile": "releases/index.md"}),
     }
     for section in config.nav or []:
         for title, pages in section.items():
@@ -83,20 +91,31 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
-def on_page_markdown(markdown: str, page: Page, **_told: object) -> str:
-    """Leave the words of links to what only the repository has; commands have pages of their own."""
-    listed = _list_commands(markdown) if page.file.src_uri == COMMANDS else markdown
+def on_page_markdown(markdown: str, page: Page, files: Files, **_told: object) -> str:
+    """Say for whom a made page is; leave the words of links to what only the repository has."""
+    place = page.file.src_uri
+    listed = _list_commands(markdown) if place == COMMANDS else markdown
+    words, weight = FOR.get(place) or FOR.get(place.partition("/")[0] + "/", ("", 1))
+    if words:
+        page.meta["search"] = {"boost": weight} if weight else {"exclude": True}
+        listed = re.sub(r"\A(# .*\n)", rf"\1\n{words}\n", listed)
     text = ESCAPED.sub(lambda code: code[0].replace("\\|", "|"), listed)  # in code of a table, where GitHub needs it
-    folder = posixpath.dirname(page.file.src_uri)
-    return LINK.sub(lambda found: found[1] if _is_outside(folder, found[2]) else found[0], text)
+    folder = posixpath.dirname(place)
+    return LINK.sub(lambda found: found[1] if _is_outside(files, folder, found[2]) else found[0], text)
 
 
-def _is_outside(folder: str, target: str) -> bool:
-    return bool(OUTSIDE.match(posixpath.normpath(posixpath.join(folder, target))))
+def _is_outside(files: Files, folder: str, target: str) -> bool:
+    """Say whether a link leads to a file or folder of the repository that the site does not have."""
+    path = target.partition("#")[0]
+    if "://" in target or not path:
+        return False
+    file = files.get_file_from_path(posixpath.normpath(posixpath.join(folder, path)))
+    return file is None or file.inclusion == InclusionLevel.EXCLUDED
 
 
 def on_page_content(html: str, **_told: object) -> str:
-    """Let names and paths in tables break behind what parts their words, and nowhere else; title cells of wide ones."""
+    """Let names in tables break behind what parts their words, options in code not at all; title cells of wide ones."""
+    html = BLOCK.sub(lambda block: WORD.sub(r"<span>\g<0></span>", block[0]), html)
     return TABLE.sub(lambda table: _name_cells(CELL.sub(lambda cell: _break_names(cell[0]), table[0])), html)
 
 
@@ -116,9 +135,10 @@ def _name_cells(table: str) -> str:
 
 def make_pages() -> dict[str, str]:
     """Give the text of each made page by its place."""
-    failures = parse_signatures(package_texts(FAILURES))
+    known = parse_signatures(package_texts(FAILURES))
+    failures = [one for one in known if not one.id.startswith(ELSEWHERE) and WINDOWS not in one.id]
     return {
-        **{place: _moved((CHECKOUT / name).read_text()) for place, name in BESIDE.items()},
+        KEYS: _keys(),
         **{f"commands/{_file_name(name)}.md": _command(text) for name, text in _commands(_commands_page())},
         **_kind("checks", CHECKS, ((one.area, one.id, one.title, _check(one)) for one in check_texts().values())),
         **_kind("failures", KNOWN, ((one.phase, one.id, one.cause, _failure(one)) for one in failures)),
@@ -126,10 +146,15 @@ def make_pages() -> dict[str, str]:
     }
 
 
-def _moved(text: str) -> str:
-    """Let the links of a file beside this folder lead to where things are in the site."""
-    places = {name: place for place, name in BESIDE.items()}
-    return LINK.sub(lambda found: f"[{found[1]}]({places.get(found[2], found[2].removeprefix('docs/'))})", text)
+def _keys() -> str:
+    """Give the tables of a profile, each with its meaning and keys, from the types that read it."""
+    schema: dict[str, Any] = dict(make_schema().data)
+    tables: dict[str, Any] = {"A profile": schema, **schema["$defs"]}
+    parts = ["# Keys of a profile", "Each table of a [profile](profiles.md), by the name of its type."]
+    for name, table in tables.items():
+        keys = ", ".join(f"`{key}`" for key in table.get("properties", ()))
+        parts += [f"## {name}", table.get("description", ""), f"Keys: {keys}." if keys else ""]
+    return _join(parts)
 
 
 def _kind(folder: str, head: str, rows: Iterable[tuple[str, str, str, str]]) -> dict[str, str]:

@@ -26,7 +26,7 @@ by spaces.
 | `XPUSETUP_ROOT` | the folder in which roots lie, instead of `~/.local/share/xpusetup` |
 | `XPUSETUP_JSON=1`, `XPUSETUP_QUIET=1`, `XPUSETUP_VERBOSE=1` | as the options, for every command |
 | `XPUSETUP_FORCE=1` | a step script runs though its stamp says that it is done |
-| `XPUSETUP_BUILD_PATH=real` | compiles see their root where it lies, not [at one path](provenance.md#one-path) |
+| `XPUSETUP_BUILD_PATH=real` | compiles see their root where it lies, not [at one path](build.md#one-path) |
 | `XPUSETUP_SYSROOT` | a folder that stands for / where machines are probed (tests, support) |
 | `NO_COLOR` | no colour |
 | `XDG_DATA_HOME`, `XDG_CACHE_HOME`, `XDG_CONFIG_HOME` | where roots, caches and your own site file lie |

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -15,7 +16,9 @@ from golden import hold_one
 from json_schemas import RESULTS, render_page, render_schema, types_of
 from xpusetup import commands
 from xpusetup.base.document import map_texts, to_json
-from xpusetup.ui.screens import find_screen
+from xpusetup.commands.profiles import make_schema
+from xpusetup.commands.result import complete_result
+from xpusetup.ui.screens import find_screen, show_result
 
 SILENT = {"CommandRun", "StepLog"}
 """Told while the command was at work."""
@@ -80,3 +83,10 @@ def test_the_schema_is_in_the_docs() -> None:
 
 def test_each_result_is_in_the_schema() -> None:
     assert {kind.__name__ for command in RESULTS for kind in types_of(command)} >= set(results())
+
+
+def test_a_schema_is_printed_as_editors_read_it(capsys: pytest.CaptureFixture[str]) -> None:
+    """A type that is a dict stays itself where its commands are completed: by it its screen is found."""
+    result = make_schema()
+    show_result(replace(result, data=complete_result(result.data, {})), verbose=False)
+    assert json.loads(capsys.readouterr().out)["title"] == "xpusetup profile"

@@ -37,7 +37,7 @@ HEAD = """# Ten failures explained
 
 Excerpts of public threads, and what `explain` says of each: on Ubuntu, unless the
 lines tell of another system. Of the 46 whose causes were never tuned to
-([how often it is right](explain.md#how-often-it-is-right)) these are ten that it has right, one of each family.
+([how often it is right](measured.md)) these are ten that it has right, one of each family.
 `XPUSETUP_TEST_UPDATE=1 pytest tests/test_explain_examples.py` writes this page.
 """
 

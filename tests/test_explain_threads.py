@@ -59,7 +59,7 @@ def test_lines_of_threads() -> None:
 
 
 def test_threads_that_were_held_out() -> None:
-    """What docs/explain.md claims of them; they are no place to tune to."""
+    """What docs/measured.md claims of them; they are no place to tune to."""
     hits = [thread["line"] in shown(explained(thread["log"].strip("\n"))) for thread in HELD_OUT]
     assert sum(hits) / len(hits) >= 0.92
     assert sum(map(is_right, HELD_OUT)) / len(HELD_OUT) >= 0.9

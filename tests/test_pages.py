@@ -118,6 +118,29 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+MADE = {"commands.md", "json.md", "sycl-words.md"}
+"""Pages of the site that a test writes anew; all others are written by hand."""
+RECORDS = re.findall(r"^  /([\w-]+\.md)$", (CHECKOUT / "mkdocs.yml").read_text(), re.MULTILINE)
+WRITTEN = [page for page in PAGES if page.parent == CHECKOUT / "docs" and page.name not in {*MADE, *RECORDS}]
+MOST = 12_000
+MOST_OF_README = 500
+
+
+def words(text: str) -> int:
+    """Count the words of a page and its code, without marks that no page shows and without the bars of tables."""
+    return sum(bool(re.search(r"\w", word)) for word in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).split())
+
+
+def test_the_pages_are_few_words() -> None:
+    assert sum(words(page.read_text()) for page in WRITTEN) <= MOST
+    assert words((CHECKOUT / "README.md").read_text()) <= MOST_OF_README
+
+
+@pytest.mark.parametrize("page", [CHECKOUT / "README.md", *WRITTEN], ids=lambda page: page.name)
+def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
+    assert re.match(r"# .+\n\n(For|xpusetup is for) (everyone|people|owners|administrators|PyTorch)", page.read_text())
+
+
 FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data.profiles import TOP, shipped
+from data.profiles import shipped
 from data.targets import SIM, XPU
 from xpusetup.commands.plan import Saving, make_savings
 from xpusetup.machine.tables import target_costs
@@ -36,16 +36,6 @@ def test_what_a_target_costs_is_told_as_it_was_measured() -> None:
     old = savings("torch-2.5", arch=("pvc",))["arch"].saves
     assert old.endswith("not for torch: pvc 141 KiB 0.75 s; not measured: xe-lpg, ats-m150")
     assert target_costs().describe(("another",)) == ""
-
-
-def test_the_page_has_the_same_figures() -> None:
-    costs, page = target_costs(), (TOP / "docs/setup.md").read_text()
-    rows = [f"| `{each.target}` | {each.image} | {each.kib} | {each.seconds} |" for each in costs.cost]
-    table = page.partition("| target | image for | code, KiB | ocloc, seconds |\n|---|---|---|---|\n")[2].partition(
-        "\n\n"
-    )[0]
-    assert table.splitlines() == rows
-    assert all(words in page for words in (costs.kernels, costs.compiler))
 
 
 def test_one_target() -> None:

@@ -1,4 +1,4 @@
-"""adopt with real uv and pip, on stand-ins that require of torch what real packages do; what docs/adopt.md shows."""
+"""adopt with real uv and pip, on stand-ins that require of torch what real packages do; what docs/install.md shows."""
 
 from __future__ import annotations
 

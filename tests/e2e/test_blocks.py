@@ -26,18 +26,10 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
 RUN = sorted({block.page for block in ALL if not block.kind})
-BY_NAME = (
-    "docs/ci.md",
-    "docs/containers.md",
-    "docs/devices.md",
-    "docs/fallbacks.md",
-    "docs/verify.md",
-    "docs/wheels.md",
-)
+BY_NAME = ("docs/containers.md", "docs/devices.md", "docs/verify.md", "docs/wheels.md")
 """Pages whose lines take a minute each: `make e2e-long` runs them."""
 QUESTIONS = ("doctor", "wheel", "verify", "devices", "status", "explain", "setup", "env")
 MEANS = {
-    "RESULT...": "here.json",
     "FOLDER-OF-ROOTS": "{root}/..",
     "ROOT": "{root}",
     "ENV": "{root}/venv",
@@ -60,8 +52,7 @@ HAVE = {
     "Makefile": "all:\n\t@cat build.log; false\n",
     "acme/pyproject.toml": '[project]\nname = "acme"\nversion = "1"\n',
 }
-FACTS = {"docs/doctor.md": ("a.json", "b.json"), "docs/setup.md": ("machine.json",)}
-RESULTS = {"docs/devices.md": ("here.json", "there.json", "a.json", "b.json", "c.json")}
+FACTS = {"docs/trouble.md": ("a.json", "b.json"), "docs/setup.md": ("machine.json",)}
 
 
 def meant(line: str, number: int, root: Path) -> str:
@@ -77,8 +68,6 @@ def prepare(page: str, folder: Path, demo: Demo) -> dict[str, str]:
         (folder / name).write_text(text)
     for number, name in enumerate(FACTS.get(page, ())):
         (folder / name).write_text(json.dumps((LAPTOP, WORKSTATION)[number]))
-    for name in RESULTS.get(page, ()):
-        (folder / name).write_text((demo.root / "results/verify.json").read_text())
     bring = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
     (folder / "acme.toml").write_text(
         re.findall(r'^```toml\n(name = "acme".*?)^```$', bring, re.DOTALL | re.MULTILINE)[0]

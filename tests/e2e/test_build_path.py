@@ -1,4 +1,4 @@
-"""What compiles sees its root at one path, by this machine's namespaces: docs/provenance.md."""
+"""What compiles sees its root at one path, by this machine's namespaces: docs/build.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""verify --codegen with a Triton and an ocloc that are none: they answer as the real ones did (docs/triton.md)."""
+"""verify --codegen with a Triton and an ocloc that are none: they answer as the real ones did (docs/verify.md)."""
 
 from __future__ import annotations
 

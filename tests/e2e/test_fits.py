@@ -1,4 +1,4 @@
-"""fits on extensions that gcc links with a real torch: each answer is held to an import; what docs/fits.md shows."""
+"""fits on extensions that gcc links with a real torch: each answer is held to an import; what docs/wheels.md shows."""
 
 from __future__ import annotations
 

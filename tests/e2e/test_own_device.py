@@ -120,7 +120,7 @@ def vendor(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
     device.folder.mkdir()
     (device.folder / "acme.toml").write_text(FILE)
-    verbs = ["profiles", "profiles", "plan", "build", "devices", "verify", "verify", "verify", "devices"]
+    verbs = ["profiles", "profiles", "plan", "build", "verify", "verify", "verify", "verify", "devices"]
     assert [line.split()[1] for line in LINES] == verbs
     for line in LINES[:3]:
         copy_line(device, line)

@@ -104,19 +104,18 @@ def _members(wheel: Path) -> dict[str, int]:
         return {each.filename: each.CRC for each in archive.infolist() if not each.filename.endswith("/RECORD")}
 
 
-README = (CHECKOUT / "README.md").read_text()
+PAGES = "\n".join((CHECKOUT / page).read_text() for page in ("README.md", "docs/install.md"))
 WAY = re.compile(r"^ {4}(?:uv|pipx|python3) .*\n(?: {4}(?:mkdir|ln|~/).*\n)*", re.MULTILINE)
-WAYS = [found[0] for found in WAY.finditer(README)]
-LINES = ["\n".join(line.strip().partition("  ")[0] for line in way.splitlines()) for way in WAYS]
+LINES = [re.sub(r"^ {4}", "", found[0], flags=re.MULTILINE) for found in WAY.finditer(PAGES)]
 
 
-def test_readme_says_how_to_install() -> None:
-    """README.md shows the three ways; the test below walks each of them."""
-    assert [line.split()[0] for line in LINES] == ["uv", "pipx", "python3"]
+def test_the_pages_say_how_to_install() -> None:
+    """README.md shows one way, docs/install.md two others; the test below walks each of them."""
+    assert [line.split()[0] for line in LINES] == ["pipx", "uv", "python3"]
 
 
 @pytest.mark.parametrize("line", [*map(by_name, LINES)], ids=[line.split()[0] for line in LINES])
-def test_installed_as_readme_says(line: str, tmp_path: Path) -> None:
+def test_installed_as_the_pages_say(line: str, tmp_path: Path) -> None:
     """In a clone, by a person who has only that tool; the command says which commit it was made from.
 
     What `self` names brings a newer one, and takes the program away.
@@ -131,7 +130,7 @@ def test_installed_as_readme_says(line: str, tmp_path: Path) -> None:
     env = caller(home)
     env["PATH"] = f"{tools}/bin:{env['PATH']}"
     _bash(line, env, clone)
-    program = next(home / each for each in (".local/bin/xpusetup", "xpu/bin/xpusetup") if (home / each).exists())
+    program = home / ".local/bin/xpusetup"
     env["PATH"] = f"{program.parent}:{env['PATH']}"
     assert _commit_of(program, env, tmp_path) == _git(upstream, "rev-parse", "--short=12", "HEAD")
     subprocess.run((str(program), "profiles", "check", "sim"), check=True, cwd=tmp_path, capture_output=True, env=env)

@@ -31,6 +31,10 @@ UBUNTU = 'ID=ubuntu\nID_LIKE=debian\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.
 
 @pytest.fixture
 def place(tmp_path: Path) -> dict[str, str]:
+    return make_machine(tmp_path)
+
+
+def make_machine(tmp_path: Path) -> dict[str, str]:
     """Give a caller on Ubuntu with an Arc B580 that the kernel has, whose PATH holds stand-ins alone."""
     folder, root = tmp_path / "bin", tmp_path / "sysroot"
     folder.mkdir()

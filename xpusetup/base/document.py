@@ -53,7 +53,9 @@ def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:
     if isinstance(value, str):
         return value.like(change(value, names)) if isinstance(value, Command) else change(value, names)
     if isinstance(value, dict):
-        return {_map(key, change, names): _map(each, change, (*names, str(key))) for key, each in value.items()}
+        return type(value)(
+            (_map(key, change, names), _map(each, change, (*names, str(key)))) for key, each in value.items()
+        )
     if type(value) in {list, tuple}:
         return type(value)(_map(each, change, names) for each in value)
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,6 +1,6 @@
 """Whether what lies beside a wheel says of this very wheel what it was built from; anything else is refused, by name.
 
-Pure: bytes in, verdicts out. Forms: in-toto's statement v1 with SLSA's provenance v1 (docs/provenance.md), DSSE v1
+Pure: bytes in, verdicts out. Forms: in-toto's statement v1 with SLSA's provenance v1 (docs/wheels.md), DSSE v1
 around it where it is signed, and CycloneDX in the wheel. What this program does not write, it does not take either: a
 field that a later version adds may change what the others mean.
 """

@@ -21,7 +21,7 @@ LEVELS = ("quick", "smoke", "full")
 GATES = tuple(check.id for check in basics.GATES)
 """Nothing can be checked after one of these did not pass."""
 SUITE = (*tensors.CHECKS, *operators.CHECKS, *randomness.CHECKS, *memory.CHECKS, *training.CHECKS)
-"""The device suite (docs/verify-suite.md)."""
+"""The device suite (docs/verify.md)."""
 CHECKS = (
     *basics.GATES,
     *basics.CHECKS,

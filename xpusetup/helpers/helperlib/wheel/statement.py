@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
-"""How to read what follows: docs/provenance.md."""
+"""How to read what follows: docs/wheels.md."""
 BUILDER = "urn:xpusetup:whoever-ran-the-scripts"
 ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
