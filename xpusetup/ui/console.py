@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 BEGINS = (
-    rf"(?:\w+=\S+ )?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
+    rf"(?:\w+=\S+ )?(?:\S*/)?xpusetup (?:{'|'.join(VERBS)}|--\w+)\b",
     r"sudo \S|apt-get \w|(?:\S*/)?python(?:3(?:\.\d+)?)? -",
     r"(?:\S*/)?pip3? (?:install|list|config|uninstall|download|check|show|wheel|index|cache|freeze)\b",
     r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
