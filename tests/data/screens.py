@@ -337,6 +337,7 @@ STATUS = BuildStatus(
     members=[],
     fix="xpusetup build --profile torch-2.5",
     verified=True,
+    proof=ProofSummary("Intel(R) Arc(TM) B580 Graphics", 24),
     void=False,
     verify=BUILT.verify,
     follow="xpusetup status --profile torch-2.5",

@@ -27,7 +27,7 @@ STEPS = [
 
 
 def test_demo_ends_with_a_verified_wheel(demo: Demo) -> None:
-    assert "verified: the device computes what the CPU computes" in demo.out
+    assert demo.out.count("verified on simxpu (simulated, host memory): ") >= 2  # by build, and by status
     assert "tensor([2., 2.], device='simxpu:0')" in demo.out
     manifest = json.loads((demo.root / "manifest.json").read_text())
     assert manifest["verified"] is True

@@ -13,7 +13,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, RootWheel, Target
 from xpusetup.base.text import render_first
-from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
+from xpusetup.commands.build_result import ProofSummary, UnverifiedOrigin, describe_proof, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
@@ -145,7 +145,8 @@ class BuildStatus:
     """What a root holds and whether it still is what was made and verified, with the commands that lead on.
 
     `damaged`: step -> why; `replaced`: what somebody changed in the environment; `at_work`: steps that run now, null
-    where nothing is; `void`: there was a verification, of something else. `verification` is verify's own document.
+    where nothing is; `void`: there was a verification, of something else. `verification` is verify's own document, and
+    `proof` what it comes to, null where it does not stand.
     `misfits`: what beside torch was made for another one, null where nobody could look. `members` are those of a stack.
     """
 
@@ -165,6 +166,7 @@ class BuildStatus:
     made_by: str
     fix: str
     verified: bool | None
+    proof: ProofSummary | None
     void: bool
     verify: str
     follow: str
@@ -226,6 +228,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         made_by=standing.command,
         fix=Advice.lines([*_repeat(root, altered), again]),
         verified=stands,
+        proof=describe_proof(root) if stands else None,
         void=standing.installed and manifest.get("verified") is not None and stands is None,
         verify=f"xpusetup verify {options}",
         follow=f"xpusetup status {options}",

@@ -73,7 +73,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
     elif left:
         prose(console, "   ", f"not finished: {steps_left(left)}", first=" [yellow]![/] ")
     else:
-        console.print(f" {_proof(data, done)}")
+        console.print(f" {verified(data.verified, data.proof, done=done)}")
         if not data.verified:
             console.print(f"   {with_home(data.verify)}")
     for name, place in data.editable.items():
@@ -96,7 +96,11 @@ def in_one_line(data: BuildResult, done: str) -> str:
     if data.left:
         made = f"{' and '.join(data.only)} alone, as asked" if data.only else "not finished"
         return f"{'[green]✓[/]' if data.only else '[yellow]![/]'} {made}: {steps_left(data.left)}"
-    told = _proof(data, done) if data.verified else f"[yellow]![/] {done}, not verified: no device was computed on"
+    told = (
+        verified(data.verified, data.proof)
+        if data.verified
+        else f"[yellow]![/] {done}, not verified: no device was computed on"
+    )
     return f"{told} · {_wheels(data)} in {with_home(data.root)}" if data.wheels else told
 
 
@@ -126,13 +130,6 @@ def _show_target(console: Console, data: BuildResult, target: NinjaTarget) -> No
     console.print(f" [yellow]![/] {done}no wheel was made: without --target the same command goes on from here")
     if data.ran:
         console.print(f"   {_time(data)}")
-
-
-def _proof(data: BuildResult, done: str) -> str:
-    proof = data.proof
-    if not (data.verified and proof and proof.device):
-        return verified(data.verified, done=done)
-    return f"[green]✓[/] verified on {escape(proof.device)}: {proof.checks} checks"
 
 
 def _time(data: BuildResult) -> str:

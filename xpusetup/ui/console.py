@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType
 
+    from xpusetup.commands.build_result import ProofSummary
+
 T = TypeVar("T")
 
 
@@ -225,12 +227,13 @@ def chosen(origin: str) -> str:
     return f" [dim]({escape(origin)})[/]" if origin.startswith("the ") else ""
 
 
-def verified(outcome: bool | None, *, done: str = "built") -> str:
-    """Say what was proven, and never more than that."""
+def verified(outcome: bool | None, proof: ProofSummary | None, *, done: str = "built") -> str:
+    """Say what was proven, on which device, and never more than that."""
     if outcome is None:
         return f"[yellow]![/] {done}, not verified: no device was computed on; where there is one:"
     if outcome:
-        return "[green]✓[/] verified: the device computes what the CPU computes"
+        on, checks = (f" on {escape(proof.device)}", f": {proof.checks} checks") if proof and proof.device else ("", "")
+        return f"[green]✓[/] verified{on}{checks}"
     return "[red]✗[/] verification failed; what fails:"
 
 
