@@ -10,9 +10,24 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from data.profiles import shipped
+from data.targets import SIM
+from xpusetup.base.model import Request
+from xpusetup.commands.build_result import describe_proof
 from xpusetup.run.lock import describe_process
-from xpusetup.run.manifest import read_manifest, read_proof, record_verification, still_verified
+from xpusetup.run.manifest import (
+    RootOrigin,
+    read_failed,
+    read_manifest,
+    read_proof,
+    read_standing,
+    read_verified,
+    record_verification,
+    still_verified,
+    write_manifest,
+)
 from xpusetup.run.root import Root
+from xpusetup.run.runner import RunOutcome
 from xpusetup.system import files
 from xpusetup.verify.outcomes import Verification
 
@@ -22,6 +37,7 @@ if TYPE_CHECKING:
 
 PROVEN = Verification(device="cpu", checks=[], verified=True)
 FAILED = replace(PROVEN, verified=False)
+ORIGIN = RootOrigin(target=SIM, facts=None, made_by="build", request=Request())
 
 
 @pytest.fixture
@@ -77,3 +93,16 @@ def test_nothing_is_changed_while_a_build_is_at_work(root: Root) -> None:
 def test_what_was_replaced_meanwhile_is_not_called_verified(root: Root) -> None:
     assert record(root, PROVEN, {"torch.build": ["other"]}) == "what is installed changed while it was verified"
     assert read_manifest(root)["verified"] is None
+
+
+def test_the_last_verification_counts_whoever_asks(root: Root) -> None:
+    """What the build's own verification left, or one that failed since, does not outlast one that went well."""
+    files.write_text(root / "results/verify.json", '{"verified": true, "device": "old", "checks": []}')
+    files.write_text(root / "failed", "verify.smoke\n")
+    for verification in (FAILED, PROVEN, FAILED, PROVEN):
+        assert record(root, verification) == ""
+        manifest, standing = read_manifest(root), read_standing(root)
+        assert read_verified(root, standing, manifest) is verification.verified
+        assert (read_failed(root, manifest), describe_proof(root).device) == ("", "cpu")
+        write_manifest(root, shipped("sim"), RunOutcome(), ORIGIN)
+        assert read_verified(root, standing, read_manifest(root)) is verification.verified

@@ -29,7 +29,8 @@ from xpusetup.run.manifest import (
     read_history,
     read_manifest,
     read_standing,
-    still_verified,
+    read_verification,
+    read_verified,
     write_manifest,
 )
 from xpusetup.run.prepare import PreparedPlan, asking_words, whole_of
@@ -167,7 +168,7 @@ def describe_build(
     """
     root, command = prepared.root, prepared.purpose.command
     standing = read_standing(root)
-    verified = still_verified(root, read_manifest(root)) if standing.installed else None
+    verified = read_verified(root, standing, read_manifest(root))
     return BuildResult(
         profile=workspace.profile.name,
         root=str(root.path),
@@ -226,9 +227,10 @@ def evaluate(options: str, language: Language) -> str:
 
 def describe_proof(root: Root) -> ProofSummary:
     """Give what was verified last: the device's name and the number of checks."""
-    seen = read_document(root / "results/verify.json")
+    seen = read_verification(root)
     names = [device.get("name", "") for device in seen.get("devices", [])]
-    return ProofSummary(names[0] if names else seen.get("device", ""), len(seen.get("checks", [])))
+    checks = [check for check in seen.get("checks", []) if check.get("level") != "skip"]
+    return ProofSummary(names[0] if names else seen.get("device", ""), len(checks))
 
 
 def describe_target(prepared: PreparedPlan, request: Request) -> NinjaTarget | None:

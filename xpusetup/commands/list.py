@@ -13,7 +13,7 @@ from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
 from xpusetup.config.load import read_profile
 from xpusetup.run.builds import Build, find_builds
-from xpusetup.run.guard import find_altered_steps
+from xpusetup.run.guard import find_altered_steps, list_replaced
 from xpusetup.run.manifest import list_wheels
 from xpusetup.run.root import find_damage
 from xpusetup.run.workspace import load_settings, roots_folder
@@ -67,7 +67,7 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
         failed=build.failed or None,
         damaged=damaged,
         wheels=wheels,
-        verified=None if damaged else build.verified,
+        verified=None if damaged or list_replaced(root) else build.verified,
         venv=str(build.venv),
         bytes=measure(root.path) if sizes else None,
         age_s=max(0, round(now() - build.when)),

@@ -14,7 +14,7 @@ from xpusetup.base.text import hide_all
 from xpusetup.commands.result import Result
 from xpusetup.report.contents import BuildReport, Edge, Material, make_page, make_report, parse_ninja_log, parse_spans
 from xpusetup.run.journal import read_records
-from xpusetup.run.manifest import read_manifest, still_verified
+from xpusetup.run.manifest import read_manifest, read_standing, read_verified
 from xpusetup.run.root import Root, read_build_path, read_lock
 from xpusetup.run.step_process import read_samples
 from xpusetup.run.workspace import Where, open_built
@@ -56,7 +56,7 @@ def read_report(root: Root) -> BuildReport | None:
         return None
     manifest, samples = read_manifest(root), read_samples(root)
     wheels = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
-    manifest["verified"] = still_verified(root, manifest)
+    manifest["verified"] = read_verified(root, read_standing(root), manifest)
     return make_report(
         Material(
             root=short_path(str(root.path)),

@@ -25,9 +25,10 @@ from xpusetup.run.manifest import (
     Standing,
     describe_machine,
     list_wheels,
+    read_failed,
     read_manifest,
     read_standing,
-    still_verified,
+    read_verified,
 )
 from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_damage, find_roots, read_lock
@@ -209,7 +210,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
     altered = find_altered_steps(root) if check else {}
     damaged, replaced = {**altered, **find_damage(root, check=check)}, list_replaced(root)
     intact = standing.installed and not damaged and not replaced
-    stands = still_verified(root, manifest) if intact else None
+    stands = read_verified(root, standing, manifest) if intact else None
     options = options_of(workspace, built.layout)
     again = go_on(workspace, built.layout, standing)
     return BuildStatus(
@@ -220,7 +221,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         left=list(standing.left),
         steps=len(standing.steps),
         at_work=list(standing.at_work) if standing.held else None,
-        failed=None if standing.held else manifest.get("failed"),
+        failed=None if standing.held else read_failed(root, manifest) or None,
         wheels=_wheels(workspace, root, standing, damaged),
         damaged=damaged,
         checked=check,

@@ -121,13 +121,14 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         message = f"the verification ended without a result: {words}"
         raise WorkFailedError(message, fix="try: ", command="xpusetup verify --list")
     why = ""
-    if subject.root is not None and asked.whole and chosen.device == subject.device:
+    said = asked.whole or (found.verified is False and not asked.mode)  # a part proves nothing, but can fail
+    if subject.root is not None and said and chosen.device == subject.device:
         why = record_verification(subject.root, found, proof, say)
     told = DeviceVerification(
         **fields_of(found),
         chosen_by=chosen.why,
         environment=subject.whose,
-        fix=subject.go_on or LACKS,
+        fix=subject.go_on or (LACKS if lacks_device(found) else ""),
         not_recorded=why,
         left=list(subject.left),
     )
@@ -135,6 +136,11 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         save_record(found, subject, Path(asked.save))
         told = replace(told, saved=asked.save)
     return Result("verify", told, code=code)
+
+
+def lacks_device(seen: Verification) -> bool:
+    """Say whether no device was there to compute on, rather than that it computed wrongly."""
+    return any(check.id == "device.available" and check.level in ("fail", "crash") for check in seen.checks)
 
 
 def _no_device(subject: Subject, device: Device | None) -> NoDeviceError:

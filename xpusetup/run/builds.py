@@ -12,9 +12,8 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import render_first
-from xpusetup.run.manifest import VERIFYING, Standing, read_document, read_manifest, read_standing
+from xpusetup.run.manifest import VERIFYING, Standing, read_failed, read_manifest, read_standing, read_verified
 from xpusetup.run.root import Root, find_roots, read_lock
-from xpusetup.system import files
 
 COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""
@@ -71,15 +70,14 @@ def read_build(root: Root) -> Build | None:
     if lock is None or "name" not in (lock.get("profile") or {}):
         return None
     manifest, standing = read_manifest(root), read_standing(root)
-    failed = (files.read_text(root / "failed") or "").strip() or str(manifest.get("failed") or "")
-    said = read_document(root / "results/verify.json").get("verified")
+    failed = read_failed(root, manifest)
     place = str(lock.get("layout", {}).get("venv", Layout().venv))
     return Build(
         root=root,
         lock=lock,
         standing=standing,
         failed="" if standing.held else failed,
-        verified=said if said is None or "verify.smoke" in standing.done else False,  # its step did not end well
+        verified=read_verified(root, standing, manifest),
         when=_last(root),
         venv=root.path / place.replace(ROOT, str(root.path)),
     )

@@ -121,8 +121,8 @@ class RootOrigin:
 
 def write_manifest(root: Root, profile: Profile, outcome: RunOutcome, origin: RootOrigin) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
-    verification = read_document(root / "results/verify.json")
     old = read_manifest(root)
+    verified, verification = _verification(root, outcome, old)
     own, facts = origin.request, origin.facts
     document = {
         "schema": 1,
@@ -142,7 +142,7 @@ def write_manifest(root: Root, profile: Profile, outcome: RunOutcome, origin: Ro
         "inspected": {
             path.name.split(".")[0]: read_document(path) for path in sorted((root / "results").glob("*.inspect.json"))
         },
-        "verified": _verified(root, outcome, verification, old),
+        "verified": verified,
         "proven": read_proof(root),
         "verification": verification or None,
         "failed": outcome.failed or None,
@@ -165,18 +165,19 @@ def read_keys(root: Root) -> dict[str, str]:
     return {name: stamp.key for name, stamp in read_stamps(root).items()}
 
 
-def _verified(root: Root, outcome: RunOutcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
-    """Say what holds for what is installed now: a proof ends with the next installation."""
+def _verification(root: Root, outcome: RunOutcome, old: dict[str, Any]) -> tuple[bool | None, dict[str, Any]]:
+    """Give what the last verification said of what is installed now: a proof ends with the next installation."""
+    seen, stands = read_document(root / VERIFICATION), still_verified(root, old)
     if outcome.no_device:
-        return None
-    if outcome.failed.startswith("verify."):
-        return False
-    if "verify.smoke" in (*outcome.ran, *outcome.skipped):
-        return verification.get("verified")
+        return None, seen
+    if outcome.failed.startswith(VERIFYING):
+        return False, seen
+    if "verify.smoke" in outcome.ran or ("verify.smoke" in outcome.skipped and stands is None):
+        return seen.get("verified"), seen
     keys, told = read_keys(root), old.get("steps", {})
     since = [name for name in keys if told and told.get(name) != keys[name]]
     changed = outcome.failed or any(map(installs, [*outcome.ran, *since]))
-    return None if changed else still_verified(root, old)
+    return (None, {}) if changed else (stands, old.get("verification") or {})
 
 
 class Proven(Document, Protocol):
@@ -197,8 +198,13 @@ def record_verification(
         with hold_lock(root / "lock", say):
             if read_proof(root) != proof:
                 return "what is installed changed while it was verified"
+            old = read_manifest(root)
+            failed = "" if (told := read_failed(root, old)).startswith(VERIFYING) else told
             result = {"verified": verification.verified, "verification": to_json(verification), "proven": proof}
-            files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
+            document = {**old, **result, "failed": failed or None}
+            files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+            if not failed:
+                files.remove(root / "failed")
             if not verification.verified:
                 files.remove(root / "stamps/verify.smoke")
     except NotReadyError as error:
@@ -219,6 +225,29 @@ def still_verified(root: Root, manifest: Mapping[str, Any]) -> bool | None:
     """Say what a manifest proves of what is in a root now: nothing, where that is not what was verified."""
     proven = manifest.get("proven")
     return manifest.get("verified") if proven is not None and proven == read_proof(root) else None
+
+
+def read_verified(root: Root, standing: Standing, manifest: Mapping[str, Any]) -> bool | None:
+    """Give what the last verification said of what is installed now; None where none did, or a part is to come."""
+    if standing.left:
+        return None
+    if read_failed(root, manifest).startswith(VERIFYING):
+        return False
+    if "verified" in manifest:
+        return still_verified(root, manifest)
+    said = read_document(root / VERIFICATION).get("verified")  # the scripts by themselves write no manifest
+    return said if said is None or "verify.smoke" in standing.done else False  # its step did not end well
+
+
+def read_failed(root: Root, manifest: Mapping[str, Any]) -> str:
+    """Name the step that failed in the last run, be it of the scripts by themselves; empty where none did."""
+    return (files.read_text(root / "failed") or "").strip() or str(manifest.get("failed") or "")
+
+
+def read_verification(root: Root) -> dict[str, Any]:
+    """Give the document of the last verification; empty where there was none."""
+    manifest = read_manifest(root)
+    return (manifest.get("verification") or {}) if "verified" in manifest else read_document(root / VERIFICATION)
 
 
 def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
@@ -277,6 +306,8 @@ def _builds(path: Path, profile: str) -> bool:
 
 BEGUN = "inputs/.begun."
 VERIFYING = "verify."
+VERIFICATION = "results/verify.json"
+"""What the verification at the end of a build, or the scripts by themselves, wrote."""
 INSTALLING = "wheels.install"
 """The step by which the plan of `install` is known in roots that an older program or an emitted form made."""
 
