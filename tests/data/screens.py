@@ -293,6 +293,7 @@ VERIFY = DeviceVerification(
 )
 WRONG = replace(
     VERIFY,
+    fix="",
     chosen_by="simxpu, available by torch.accelerator",
     checks=[
         *VERIFY.checks[:3],

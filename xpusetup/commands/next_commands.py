@@ -161,7 +161,7 @@ def _builds(data: BuildList) -> Lines:
 def _verify(data: DeviceVerification) -> Lines:
     if data.verified:
         return (("use it", USE, "it is verified on a device"),)
-    return (("see what ails the device", data.fix, "it is not verified"),)
+    return (("see what ails the device", data.fix, "it is not verified"),) if data.fix else ()
 
 
 def _explain(data: ExplainResult) -> Lines:

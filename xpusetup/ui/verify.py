@@ -126,7 +126,8 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
             told = f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}"
             prose(console, "   ", told)
         lacks = f"the build is not done ({render_first(data.left)})" if data.left else "what this machine lacks"
-        console.print(f"   {lacks}: {escape(data.fix)}")
+        if data.fix:
+            console.print(f"   {lacks}: {escape(data.fix)}")
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
     if data.saved:
