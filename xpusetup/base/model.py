@@ -362,7 +362,8 @@ class BuildSummary:
     """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
 
     `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
-    takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended.
+    takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended, null
+    where nothing ran yet.
     """
 
     name: str
@@ -380,4 +381,4 @@ class BuildSummary:
     verified: bool | None
     venv: str
     bytes: int | None
-    age_s: int
+    age_s: int | None

@@ -35,8 +35,10 @@ def render_duration(seconds: float) -> str:
 AGES = (86_400, "days"), (3600, "h"), (60, "min")
 
 
-def render_age(seconds: float) -> str:
-    """Say how long ago something was, in its largest unit: 3 days, 5 h, 12 min, now."""
+def render_age(seconds: float | None) -> str:
+    """Say how long ago something was, in its largest unit: 3 days, 5 h, 12 min, now; a dash where it never was."""
+    if seconds is None:
+        return "-"
     unit, name = next(((unit, name) for unit, name in AGES if seconds >= unit), (0, ""))
     count = int(seconds // unit) if unit else 0
     return f"{count} {'day' if (count, name) == (1, 'days') else name}" if unit else "now"

@@ -70,7 +70,7 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
         verified=None if damaged or list_replaced(root) else build.verified,
         venv=str(build.venv),
         bytes=measure(root.path) if sizes else None,
-        age_s=max(0, round(now() - build.when)),
+        age_s=max(0, round(now() - build.when)) if build.when else None,
     )
 
 
