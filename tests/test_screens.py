@@ -63,7 +63,11 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("build-done-verbose", screens.BUILT, True),
     ("build-not-verified", replace(screens.BUILT, verified=None), False),
     ("build-nothing-to-do", replace(screens.BUILT, ran=[], skipped=screens.STEPS), False),
-    ("build-until", replace(screens.BUILT, left=screens.STEPS[4:], wheels=[], verified=None), False),
+    (
+        "build-until",
+        replace(screens.BUILT, until="torch.configure", left=screens.STEPS[4:], wheels=[], verified=None),
+        False,
+    ),
     ("build-until-a-wheel", replace(screens.BUILT, left=screens.STEPS[-3:], verified=None), False),
     (
         "build-only",

@@ -13,8 +13,9 @@ from data.profiles import shipped, small_text
 from data.targets import SIM, TARGETS
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
+from xpusetup.base.text import render_age
 from xpusetup.commands.build_result import describe_build
-from xpusetup.commands.list import BuildList, glance, list_builds
+from xpusetup.commands.list import BuildList, glance, list_builds, list_of
 from xpusetup.commands.recommend import way_of, with_builds
 from xpusetup.commands.status import BuildStatus, find_whole, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
@@ -198,7 +199,7 @@ def test_no_build_is_finished(roots: Path) -> None:
         open_built(Where())
     assert (
         caught.value.message
-        == "not finished: half (to come: torch.install and 5 more), torch-2.14 (wheels.install failed)"
+        == "not finished: half (to come: torch.install and 6 more), torch-2.14 (wheels.install failed)"
     )
     assert caught.value.fix == "xpusetup build --name half\nxpusetup install --name torch-2.14"
 
@@ -269,7 +270,7 @@ def test_nothing_is_computed_with_what_a_build_still_changes(here: Path) -> None
         (root / f"logs/{step}.log").touch()
     with pytest.raises(NotReadyError) as caught:
         find_whole(workspace)
-    assert caught.value.message == f"a build is at work in {root}; to come: torch.install and 5 more"
+    assert caught.value.message == f"a build is at work in {root}; to come: torch.install and 6 more"
     watch = f"xpusetup status --profile sim --root {root} --log torch.install -f"
     assert caught.value.fix == f"watch it: {watch}\nand when it has ended: the same command"
     assert caught.value.follows == watch
@@ -300,3 +301,26 @@ def test_the_way_sends_nobody_to_build_again_what_is_finished(roots: Path) -> No
     assert told, "what else there is to do stays"
     shutil.rmtree(roots)
     assert with_builds(way_of(Facts(taken="2026-11-22")).data, glance()) == way_of(Facts(taken="2026-11-22")).data
+
+
+def test_what_follows_from_a_step_that_failed_is_to_come_too(here: Path) -> None:
+    """Its stamp of before says nothing: it is done again."""
+    root = make_root(here / "r", done=99, failed="simxpu.build", verified=None)
+    (root / "stamps/simxpu.build").unlink()
+    (root / "steps").mkdir()
+    for step, after in {"simxpu.inspect": "simxpu.build", "simxpu.install": "simxpu.inspect torch.install"}.items():
+        (root / f"steps/{step}.sh").write_text(f"STEP={step}\nAFTER='{after}'\n")
+    data = status_of_one(Where(root=str(root))).data
+    assert data.left == ["simxpu.build", "simxpu.inspect", "simxpu.install"]
+    assert len(data.skipped) + len(data.left) == data.steps == 10
+    (row,) = list_of("list", here).data.builds
+    assert row.done == 7
+    (root / "stamps/simxpu.build").write_text("key\n")
+    (root / "stamps/verify.smoke").unlink()
+    assert status_of_one(Where(root=str(root))).data.left == []
+
+
+def test_a_build_that_never_ran_has_no_age(here: Path) -> None:
+    make_root(here / "roots/sim")
+    (row,) = list_of("list", here / "roots").data.builds
+    assert (row.age_s, render_age(row.age_s)) == (None, "-")

@@ -92,9 +92,9 @@ class BuildResult:
     """How a build or an installation ended: steps, wheels, what was proven (null: no device), and what leads on.
 
     `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
-    counts by step. `left` are steps to come, `only` the components that were asked for alone. `misfits`: what beside
-    torch was made for another one, null where nobody could look. `members` are those of a stack,
-    `starts` what begins with it.
+    counts by step. `left` are steps to come, `only` the components that were asked for alone, `until` the last step
+    that was. `misfits`: what beside torch was made for another one, null where nobody could look. `members` are those
+    of a stack, `starts` what begins with it.
     """
 
     profile: str
@@ -107,6 +107,7 @@ class BuildResult:
     target: NinjaTarget | None
     left: list[str]
     only: list[str]
+    until: str
     go_on: str
     verified: bool | None
     verify: str
@@ -180,6 +181,7 @@ def describe_build(
         target=describe_target(prepared, request),
         left=list(standing.left),
         only=[] if request.until else list(request.only),
+        until=request.until,
         go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
         verified=verified,
         verify=workspace.command("verify"),

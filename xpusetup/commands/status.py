@@ -31,7 +31,7 @@ from xpusetup.run.manifest import (
     read_verified,
 )
 from xpusetup.run.prepare import parse_target
-from xpusetup.run.root import Root, find_damage, find_roots, read_lock
+from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
 from xpusetup.system.git import TreeState, read_tree
 from xpusetup.system.logs import follow
@@ -256,7 +256,8 @@ def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[
     steps = {part.distribution: f"{part.name}.install" for part in workspace.profile.components if part.kind != "skip"}
     wheels = list_wheels(root, workspace.profile, standing.command)
     waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
-    there = {each.name: waits.get(each.name) not in standing.left for each in wheels}
+    stamps = read_stamps(root)
+    there = {each.name: (step := waits.get(each.name)) in stamps or step not in standing.steps for each in wheels}
     bad = {each.path for each in wheels if any(why.startswith(each.path) for why in damaged.values())}
     return [
         InstalledWheel(**fields_of(each), intact=each.path not in bad, installed=there[each.name]) for each in wheels

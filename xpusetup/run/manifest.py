@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -306,6 +307,7 @@ def _builds(path: Path, profile: str) -> bool:
 
 BEGUN = "inputs/.begun."
 VERIFYING = "verify."
+AFTER = re.compile(r"^AFTER='(.*)'$", re.MULTILINE)
 VERIFICATION = "results/verify.json"
 """What the verification at the end of a build, or the scripts by themselves, wrote."""
 INSTALLING = "wheels.install"
@@ -314,7 +316,9 @@ INSTALLING = "wheels.install"
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """How far a root is. `left` are steps that are not done, but for verification; `at_work` those that run now.
+    """How far a root is. `left` are steps to come, none where only verification is; `at_work` those that run now.
+
+    `done` are those whose results still stand: no step that they follow from is to come.
 
     `command` made it, with the further options `words`; `held` says whether it is at work.
     """
@@ -334,27 +338,37 @@ class Standing:
 
     @property
     def coming(self) -> tuple[str, ...]:
-        """The steps that still change what is there, the running ones first."""
+        """The steps to come, the running ones first."""
         running = tuple(step for step in self.at_work if not step.startswith(VERIFYING))
         return (*running, *(step for step in self.left if step not in running))
 
 
 def read_standing(root: Root) -> Standing:
     """Read how far a root is, from its files alone."""
-    lock, done = read_lock(root) or {}, tuple(read_stamps(root))
+    lock, stamps = read_lock(root) or {}, read_stamps(root)
     scripts = sorted(path.stem for path in (root / "steps").glob("*.sh"))
     named = lock.get("steps")
     steps = tuple(map(str, named)) if isinstance(named, list) else tuple(scripts)
+    open_ = _find_open(root, steps, stamps)
     held, guess = is_held(root / "lock"), "install" if INSTALLING in steps else "build"
     return Standing(
         words=tuple(map(str, lock.get("words") or ())),
         command=str((lock.get("asked") or {}).get("command") or read_manifest(root).get("made_by") or guess),
         steps=steps,
-        done=done,
-        left=tuple(step for step in steps if step not in done and not step.startswith(VERIFYING)),
+        done=tuple(step for step in stamps if step not in open_),
+        left=open_ if any(not step.startswith(VERIFYING) for step in open_) else (),
         at_work=_begun(root) if held else (),
         held=held,
     )
+
+
+def _find_open(root: Root, steps: tuple[str, ...], stamps: Container[str]) -> tuple[str, ...]:
+    """Give the steps that are not done, and those after them, as their scripts say."""
+    after = {step: AFTER.search(files.read_text(root / f"steps/{step}.sh") or "") for step in steps}
+    found = {step for step in steps if step not in stamps}
+    while more := {step for step, said in after.items() if said and found & {*said[1].split()}} - found:
+        found |= more
+    return tuple(step for step in steps if step in found)
 
 
 def _begun(root: Root) -> tuple[str, ...]:

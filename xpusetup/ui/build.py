@@ -71,7 +71,8 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
         told = f"{' and '.join(data.only)} alone, as asked, not verified; of the rest {steps_left(left)}"
         prose(console, "   ", told, first=" [green]✓[/] ")
     elif left:
-        prose(console, "   ", f"not finished: {steps_left(left)}", first=" [yellow]![/] ")
+        mark, told = _stopped(data)
+        prose(console, "   ", f"{told}{steps_left(left)}", first=f" {mark} ")
     else:
         console.print(f" {verified(data.verified, data.proof, done=done)}")
         if not data.verified:
@@ -89,13 +90,20 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
     show_starts(console, data.starts)
 
 
+def _stopped(data: BuildResult) -> tuple[str, str]:
+    """Give the mark and the words of a build that is not finished: it may have been asked for no more."""
+    return (
+        ("[green]✓[/]", f"stopped after {data.until}, as asked; ") if data.until else ("[yellow]![/]", "not finished: ")
+    )
+
+
 def in_one_line(data: BuildResult, done: str) -> str:
     """Say how a build that did not fail ended, in one line."""
     if data.target:
         return f"[green]✓[/] {escape(data.target.target)}"
     if data.left:
-        made = f"{' and '.join(data.only)} alone, as asked" if data.only else "not finished"
-        return f"{'[green]✓[/]' if data.only else '[yellow]![/]'} {made}: {steps_left(data.left)}"
+        mark, told = ("[green]✓[/]", f"{' and '.join(data.only)} alone, as asked; ") if data.only else _stopped(data)
+        return f"{mark} {told}{steps_left(data.left)}"
     told = (
         verified(data.verified, data.proof)
         if data.verified
