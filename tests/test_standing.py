@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from typing import TYPE_CHECKING, Any
 
@@ -309,7 +310,7 @@ def test_what_follows_from_a_step_that_failed_is_to_come_too(here: Path) -> None
     (root / "stamps/simxpu.build").unlink()
     (root / "steps").mkdir()
     for step, after in {"simxpu.inspect": "simxpu.build", "simxpu.install": "simxpu.inspect torch.install"}.items():
-        (root / f"steps/{step}.sh").write_text(f"STEP={step}\nAFTER='{after}'\n")
+        (root / f"steps/{step}.sh").write_text(f"STEP={step}\nAFTER={shlex.quote(after)}\n")
     data = status_of_one(Where(root=str(root))).data
     assert data.left == ["simxpu.build", "simxpu.inspect", "simxpu.install"]
     assert len(data.skipped) + len(data.left) == data.steps == 10

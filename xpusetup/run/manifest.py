@@ -307,7 +307,7 @@ def _builds(path: Path, profile: str) -> bool:
 
 BEGUN = "inputs/.begun."
 VERIFYING = "verify."
-AFTER = re.compile(r"^AFTER='(.*)'$", re.MULTILINE)
+AFTER = re.compile(r"^AFTER='?(.*?)'?$", re.MULTILINE)
 VERIFICATION = "results/verify.json"
 """What the verification at the end of a build, or the scripts by themselves, wrote."""
 INSTALLING = "wheels.install"
