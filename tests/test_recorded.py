@@ -12,11 +12,12 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import SIM
-from xpusetup.base.model import Request
+from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_proof
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import (
     RootOrigin,
+    find_missing_proof,
     read_failed,
     read_manifest,
     read_proof,
@@ -26,10 +27,10 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.root import Root
+from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import RunOutcome
 from xpusetup.system import files
-from xpusetup.verify.outcomes import Verification
+from xpusetup.verify.outcomes import CheckResult, Verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,3 +107,26 @@ def test_the_last_verification_counts_whoever_asks(root: Root) -> None:
         assert (read_failed(root, manifest), describe_proof(root).device) == ("", "cpu")
         write_manifest(root, shipped("sim"), RunOutcome(), ORIGIN)
         assert read_verified(root, standing, read_manifest(root)) is verification.verified
+
+
+@pytest.mark.parametrize(
+    ("words", "seen", "told"),
+    [
+        ([], {}, ""),
+        (["--jobs", "2", "--verify", "off"], {}, "off"),
+        ([], {"verified": None, "checks": []}, "no device"),
+        (["--verify", "off"], {"verified": True}, "off"),
+    ],
+)
+def test_no_device_is_blamed_only_where_one_was_looked_for(
+    root: Root, words: list[str], seen: dict[str, object], told: str
+) -> None:
+    files.write_text(root / "profile.lock.json", lock_document(shipped("sim"), SIM, Layout(), {}, words=words))
+    files.write_text(root / "manifest.json", json.dumps({"verified": None, "verification": seen or None}))
+    assert find_missing_proof(root, read_standing(root)) == told
+
+
+def test_what_failed_is_named(root: Root) -> None:
+    bad = CheckResult(id="numbers.matmul", title="matmul", level="fail", seen="wrong")
+    assert record(root, replace(FAILED, checks=[bad, replace(bad, id="numbers.model", caused_by=bad.id)])) == ""
+    assert describe_proof(root).failing == ["numbers.matmul"]

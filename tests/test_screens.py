@@ -79,7 +79,9 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("status-no-wheel", replace(screens.HALF, wheels=[], made_by="build"), False),
     ("status-half", replace(screens.HALF, failed="wheels.install"), False),
     ("status-at-work", replace(screens.HALF, at_work=["wheels.install"]), False),
-    ("status-failed-verification", replace(screens.STATUS, damaged={}, verified=False), False),
+    ("status-failed-verification", replace(screens.STATUS, damaged={}, verified=False, proof=screens.FAILING), False),
+    ("status-verify-off", replace(screens.STATUS, damaged={}, verified=None, not_verified="off"), False),
+    ("build-not-verified-yet", replace(screens.BUILT, verified=None, not_verified=""), False),
     ("build-failed", screens.FAILED, False),
     (
         "build-failed-compile",

@@ -77,6 +77,7 @@ BUILT = BuildResult(
     until="",
     go_on="xpusetup build --profile torch-2.5",
     verified=True,
+    not_verified="no device",
     verify="xpusetup verify --profile torch-2.5",
     use='eval "$(xpusetup env --profile torch-2.5)"',
     elsewhere=OtherEnvironment(command=f"pip install {ROOT}/wheels/*.whl", needs="oneAPI 2024.1.4"),
@@ -318,6 +319,7 @@ LISTED = DeviceCheckList(
         DeviceCheck(id="api.mem_get_info", area="api", title="mem_get_info", level="smoke"),
     ]
 )
+FAILING = ProofSummary("Intel(R) Arc(TM) B580 Graphics", 24, ["numbers.matmul"])
 STATUS = BuildStatus(
     profile=BUILT.profile,
     chosen_by="--profile",
@@ -338,6 +340,7 @@ STATUS = BuildStatus(
     made_by="build",
     members=[],
     fix="xpusetup build --profile torch-2.5",
+    not_verified="no device",
     verified=True,
     proof=ProofSummary("Intel(R) Arc(TM) B580 Graphics", 24),
     void=False,
@@ -539,6 +542,7 @@ INSTALLED = InstallResult(
     left=[],
     go_on="xpusetup install --profile torch-2.14",
     verified=True,
+    not_verified="no device",
     verify="xpusetup verify --profile torch-2.14",
     use=f"source {PUBLISHED}/venv/bin/activate",
     elsewhere=OtherEnvironment(command=f"pip install {PUBLISHED}/published/*.whl", needs=""),

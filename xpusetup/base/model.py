@@ -85,6 +85,8 @@ Need = Literal["network", "compiler", "toolkit", "device", "nodes", "root"]
 Level = Literal["ok", "info", "warn", "fail", "skip", "crash", "unknown"]
 StepState = Literal["done", "stale", "todo"]
 VerifyMode = Literal["auto", "require", "off"]
+MissingProof = Literal["", "no device", "off"]
+"""Why a build is not verified: there was no device, or it was not asked for; empty where that is not known."""
 AddonDevice = Literal["gpu", "processor"]
 Provider = Literal["setvars", "scripts", "modules", "environment"]
 Goal = Literal["build", "run"]

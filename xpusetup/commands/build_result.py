@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT, Plan, Request, RootWheel, Step
+from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
 from xpusetup.commands.members import (
     InstalledMisfit,
     StackMember,
@@ -23,6 +23,7 @@ from xpusetup.plan.steps import find_unverified
 from xpusetup.run.manifest import (
     DISK,
     RootOrigin,
+    find_missing_proof,
     list_edited,
     list_wheels,
     read_document,
@@ -65,10 +66,11 @@ class UnverifiedOrigin:
 
 @dataclass(frozen=True)
 class ProofSummary:
-    """What was verified last: the device's name, and how many checks."""
+    """What was verified last: the device's name, how many checks, and those that failed of themselves."""
 
     device: str
     checks: int
+    failing: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class BuildResult:
     until: str
     go_on: str
     verified: bool | None
+    not_verified: MissingProof
     verify: str
     proof: ProofSummary | None
     use: str
@@ -153,6 +156,7 @@ def describe_unverified(profile: Profile, root: Root, plan: Plan | None = None) 
     return [UnverifiedOrigin(name, known.get(name)) for name in sorted(names)]
 
 
+BAD = ("fail", "crash")
 TIMEOUT_S = 120
 KIB = 1024
 GIB = 1 << 30
@@ -184,8 +188,9 @@ def describe_build(
         until=request.until,
         go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
         verified=verified,
+        not_verified=find_missing_proof(root, standing),
         verify=workspace.command("verify"),
-        proof=describe_proof(root) if verified else None,
+        proof=None if verified is None else describe_proof(root),
         use=_use(workspace, prepared),
         elsewhere=describe_elsewhere(prepared),
         unverified=describe_unverified(workspace.profile, root, prepared.plan),
@@ -232,7 +237,8 @@ def describe_proof(root: Root) -> ProofSummary:
     seen = read_verification(root)
     names = [device.get("name", "") for device in seen.get("devices", [])]
     checks = [check for check in seen.get("checks", []) if check.get("level") != "skip"]
-    return ProofSummary(names[0] if names else seen.get("device", ""), len(checks))
+    failing = [check["id"] for check in checks if check.get("level") in BAD and not check.get("caused_by")]
+    return ProofSummary(names[0] if names else seen.get("device", ""), len(checks), failing)
 
 
 def describe_target(prepared: PreparedPlan, request: Request) -> NinjaTarget | None:

@@ -124,7 +124,8 @@ def _build(data: BuildResult | InstallResult) -> Lines:
         if data.verified:
             yield "use it", USE, "it is verified on a device"
         else:
-            yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
+            if data.not_verified == "no device":
+                yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
             yield "verify it where one is", data.verify, "built is not verified"
         for each in data.starts:
             yield each.title, shlex.join(each.argv), each.why
@@ -148,7 +149,14 @@ def _status(data: BuildStatus) -> Lines:
         return (("make it whole", f"xpusetup {data.made_by or 'build'}", "not all of it is there as it was made"),)
     if data.verified:
         return (*_mends(data.misfits), ("use it", USE, "it is verified on a device"))
-    return (*_mends(data.misfits), ("verify it", data.verify, "nothing was computed on a device yet"))
+    return (
+        *_mends(data.misfits),
+        (
+            "verify it",
+            data.verify,
+            "the last verification failed" if data.verified is False else "it is not verified yet",
+        ),
+    )
 
 
 def _builds(data: BuildList) -> Lines:

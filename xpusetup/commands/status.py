@@ -11,7 +11,7 @@ from typing import Any
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Layout, RootWheel, Target
+from xpusetup.base.model import ROOT, Layout, MissingProof, RootWheel, Target
 from xpusetup.base.text import render_first
 from xpusetup.commands.build_result import ProofSummary, UnverifiedOrigin, describe_proof, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
@@ -24,6 +24,7 @@ from xpusetup.run.manifest import (
     INSTALLING,
     Standing,
     describe_machine,
+    find_missing_proof,
     list_wheels,
     read_failed,
     read_manifest,
@@ -167,6 +168,7 @@ class BuildStatus:
     made_by: str
     fix: str
     verified: bool | None
+    not_verified: MissingProof
     proof: ProofSummary | None
     void: bool
     verify: str
@@ -229,7 +231,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         made_by=standing.command,
         fix=Advice.lines([*_repeat(root, altered), again]),
         verified=stands,
-        proof=describe_proof(root) if stands else None,
+        not_verified=find_missing_proof(root, standing),
+        proof=None if stands is None else describe_proof(root),
         void=standing.installed and manifest.get("verified") is not None and stands is None,
         verify=f"xpusetup verify {options}",
         follow=f"xpusetup status {options}",

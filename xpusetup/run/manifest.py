@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from xpusetup import __version__
 from xpusetup.base.document import Document, to_json, to_table
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import XPU, Request, RootWheel, Target
+from xpusetup.base.model import XPU, MissingProof, Request, RootWheel, Target
 from xpusetup.plan.addon import DISTRIBUTION
 from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
@@ -170,7 +171,7 @@ def _verification(root: Root, outcome: RunOutcome, old: dict[str, Any]) -> tuple
     """Give what the last verification said of what is installed now: a proof ends with the next installation."""
     seen, stands = read_document(root / VERIFICATION), still_verified(root, old)
     if outcome.no_device:
-        return None, seen
+        return None, {**seen, "verified": None}
     if outcome.failed.startswith(VERIFYING):
         return False, seen
     if "verify.smoke" in outcome.ran or ("verify.smoke" in outcome.skipped and stands is None):
@@ -243,6 +244,14 @@ def read_verified(root: Root, standing: Standing, manifest: Mapping[str, Any]) -
 def read_failed(root: Root, manifest: Mapping[str, Any]) -> str:
     """Name the step that failed in the last run, be it of the scripts by themselves; empty where none did."""
     return (files.read_text(root / "failed") or "").strip() or str(manifest.get("failed") or "")
+
+
+def find_missing_proof(root: Root, standing: Standing) -> MissingProof:
+    """Say why nothing is proven, as far as that is known: nothing was computed on, or nobody was to look."""
+    seen = read_verification(root)
+    if seen and seen.get("verified") is None:
+        return "no device"
+    return "off" if ("--verify", "off") in pairwise(standing.words) else ""
 
 
 def read_verification(root: Root) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.bundle import show_attempts
-from xpusetup.ui.console import prose, steps_left, verified, with_home
+from xpusetup.ui.console import NOT_VERIFIED, prose, steps_left, verified, with_home
 from xpusetup.ui.explain import show_cause, show_said
 from xpusetup.ui.members import show_misfits, show_proofs, show_starts
 from xpusetup.ui.unverified import show_unverified
@@ -74,7 +74,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
         mark, told = _stopped(data)
         prose(console, "   ", f"{told}{steps_left(left)}", first=f" {mark} ")
     else:
-        console.print(f" {verified(data.verified, data.proof, done=done)}")
+        console.print(f" {verified(data, done=done)}")
         if not data.verified:
             console.print(f"   {with_home(data.verify)}")
     for name, place in data.editable.items():
@@ -104,11 +104,7 @@ def in_one_line(data: BuildResult, done: str) -> str:
     if data.left:
         mark, told = ("[green]✓[/]", f"{' and '.join(data.only)} alone, as asked; ") if data.only else _stopped(data)
         return f"{mark} {told}{steps_left(data.left)}"
-    told = (
-        verified(data.verified, data.proof)
-        if data.verified
-        else f"[yellow]![/] {done}, not verified: no device was computed on"
-    )
+    told = verified(data) if data.verified else f"[yellow]![/] {done}{NOT_VERIFIED[data.not_verified]}"
     return f"{told} · {_wheels(data)} in {with_home(data.root)}" if data.wheels else told
 
 

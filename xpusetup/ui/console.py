@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     from rich.console import ConsoleOptions, RenderableType
 
-    from xpusetup.commands.build_result import ProofSummary
+    from xpusetup.commands.build_result import BuildResult
+    from xpusetup.commands.status import BuildStatus
 
 T = TypeVar("T")
 
@@ -227,14 +228,24 @@ def chosen(origin: str) -> str:
     return f" [dim]({escape(origin)})[/]" if origin.startswith("the ") else ""
 
 
-def verified(outcome: bool | None, proof: ProofSummary | None, *, done: str = "built") -> str:
-    """Say what was proven, on which device, and never more than that."""
+NOT_VERIFIED = {
+    "no device": ", not verified: no device was computed on",
+    "off": "; verification was switched off (--verify off)",
+    "": ", not verified yet",
+}
+
+
+def verified(data: BuildResult | BuildStatus, *, done: str = "built") -> str:
+    """Say what was proven, on which device, and never more than that; the command that verifies it follows."""
+    outcome, proof = data.verified, data.proof
     if outcome is None:
-        return f"[yellow]![/] {done}, not verified: no device was computed on; where there is one:"
+        where = "; where there is one" if data.not_verified == "no device" else ""
+        return f"[yellow]![/] {done}{NOT_VERIFIED[data.not_verified]}{where}:"
     if outcome:
         on, checks = (f" on {escape(proof.device)}", f": {proof.checks} checks") if proof and proof.device else ("", "")
         return f"[green]✓[/] verified{on}{checks}"
-    return "[red]✗[/] verification failed; what fails:"
+    failing = f": {escape(name_some(proof.failing))}; to see how" if proof and proof.failing else "; what fails"
+    return f"[red]✗[/] verification failed{failing}:"
 
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:

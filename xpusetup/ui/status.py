@@ -97,6 +97,6 @@ def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
         console.print(f"   {escape(data.verify)}")
         return
     done = "built" if data.made_by == "build" else "installed"
-    console.print(f" {verified(data.verified, data.proof, done=done)}{before}")
+    console.print(f" {verified(data, done=done)}{before}")
     if not data.verified:
         console.print(f"   {escape(data.verify)}")
