@@ -1,4 +1,4 @@
-"""Whether `wheel fits` tells the truth: real wheels against real torches, each pair imported in a child process as well.
+"""Whether `wheel fits` tells the truth: real wheels against real torches, each pair also imported in a child process.
 
 `python -m real.fits FOLDER` (in tests/) makes an environment for each torch of tests/data/fits.toml, gets each wheel
 by name and hash, unpacks it beside that torch, imports it there with RTLD_NOW, and holds what `xpusetup fits` says of
