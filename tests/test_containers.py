@@ -18,7 +18,8 @@ RECIPES = {"dockerfile": "Dockerfile", "apptainer": "xpusetup.def"}
 README = """# Images of the releases
 
 What `xpusetup emit dockerfile` and `xpusetup emit apptainer` write for the current releases and those of the first
-guides, to read, and to see what a change of the program changes. The recipes alone: what they copy (steps, helpers, scripts)
+guides, to read, and to see what a change of the program changes. The recipes alone: what they copy
+(steps, helpers, scripts)
 
     xpusetup emit dockerfile --profile NAME -o DIR
     xpusetup emit apptainer --profile NAME -o DIR
