@@ -107,7 +107,7 @@ def test_git_is_told_of_the_folder_that_it_names_and_of_no_other(line: str, fold
             "the code uses a name that nothing declares; the compiler knows a similar one: scale_largest",
         ),
         (
-            "c++: fatal error: Killed signal terminated program cc1plus\nslurmstepd: error: Detected 1 oom_kill event in 77.",
+            "c++: fatal error: Killed signal terminated program cc1plus\nslurmstepd: error: Detected 1 oom_kill event",
             "the compiler needed more memory than Slurm gives the job, and was killed",
         ),
     ],
