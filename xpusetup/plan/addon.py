@@ -39,7 +39,8 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
     context = Context(profile, request, target, layout)
     if not layout.adopted:
         fix = "name an environment that is there, with that torch in it: --into ENV"
-        raise UsageError(f"--only {XPU} builds for a torch that is installed, and no environment with one is named", fix=fix)
+        message = f"--only {XPU} builds for a torch that is installed, and no environment with one is named"
+        raise UsageError(message, fix=fix)
     steps = select(tuple(_steps(context, _torch(profile))), replace(request, only=()))
     plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
     return check_origins(profile, request, plan)
