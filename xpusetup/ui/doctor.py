@@ -227,7 +227,9 @@ def _lines_of(
             yield each.level, f"{each.title}: {_first(each)} ({each.id})", each.fix
         else:
             yield "info", f"{each.title}: matters for a build alone ({each.id})", None
-    well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
+    good = [each for each in group if each.level in ("ok", "info")]
+    good = [each for each in good if _matters(each, data)] or good
+    well = [f"{each.title}: {_first(each)}" for each in good]
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
         yield "skip", f"not known yet: {waiting} of {len(group)} checks", None
