@@ -167,6 +167,25 @@ def test_golden_screens(name: str) -> None:
     hold_one(f"machines/{name}.txt", text)
 
 
+@pytest.mark.parametrize(
+    ("only", "verdict"),
+    [
+        (("git.present",), "✓ This check holds"),
+        (("kmd.force_probe",), "✗ This check fails"),
+        (("cc.gcc", "git.present"), "✓ These checks hold"),
+        (("git.present", "kmd.force_probe"), "✗ 1 of 2 checks: a fault"),
+        (("hpu.modules",), "· Nothing to check here"),
+    ],
+)
+def test_checks_that_alone_were_asked_for_say_nothing_of_the_machine(only: tuple[str, ...], verdict: str) -> None:
+    """A kernel and a driver were advised below "Nothing is wrong"."""
+    asked = DoctorOptions(facts=(str(machine_file("b580-kernel-6.8")),), only=only)
+    text = screen(show_doctor, diagnose(Where(), asked))
+    assert text.splitlines()[1] == f" {verdict}"
+    assert "setup --apply" not in text
+    assert "xpusetup install" not in text
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_answer_stands_first_and_the_screen_is_short(name: str) -> None:
     """The verdict is one line; at 80 columns a healthy machine takes 25 lines, an ill one 35."""

@@ -111,7 +111,8 @@ class DoctorFinding:
 class Diagnosis:
     """What the checks say of a machine, which of it is the cause, the way from here, and the profiles it would do for.
 
-    `stops`: for each goal the findings that stop it; `saved`: the file that the facts were written to.
+    `stops`: for each goal the findings that stop it; `only`: the checks that alone were asked for; `saved`: the file
+    that the facts were written to.
     """
 
     profile: str
@@ -123,6 +124,7 @@ class Diagnosis:
     can_build: list[str]
     can_run: list[str]
     stops: dict[str, list[str]]
+    only: list[str]
     saved: str | None
     pasted: PasteSummary | None
 
@@ -199,7 +201,7 @@ def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
     if paste:
         by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
-    told = replace(_diagnose(workspace, facts, by_goal), saved=asked.save or None)
+    told = replace(_diagnose(workspace, facts, by_goal), only=list(asked.only), saved=asked.save or None)
     told = _in_its_words(told, _merge(by_goal), paste) if paste else told
     matters = wanted_goals(tuple(by_goal), told.way.route)
     return told, 1 if any(told.stops[goal] for goal in matters) else 0
@@ -373,6 +375,7 @@ def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[F
         can_build=can_build,
         can_run=can_run,
         stops={goal: list(root_causes(found)) for goal, found in _in_order(by_goal, told.route).items()},
+        only=[],
         saved=None,
         pasted=None,
     )

@@ -45,9 +45,22 @@ LABELS = {"pytorch": "PyTorch", "shell": "This shell", "driver": "GPU driver", "
 
 
 def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Print the verdict, what to do, and the state of each area; `verbose`: of each check."""
-    level, verdict = _verdict(data)
+    """Print the verdict, what to do, and the state of each area; of checks that alone were asked for, what they say."""
+    level, verdict = _verdict_of_these(data) if data.only else _verdict(data)
     console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
+    if data.only:
+        console.print()
+        _show_checks(console, data.findings)
+    else:
+        _show_diagnosis(console, data, level, verbose=verbose)
+    if data.pasted:
+        _show_pasted(console, data.pasted, verbose=verbose)
+    if data.saved:
+        console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
+
+
+def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
+    """Print why there is no way or what leads along it, then what the checks say."""
     if level == "fail" and data.way.route == "none":
         prose(console, "   ", data.way.why)
     if data.pasted and data.pasted.surer:
@@ -65,10 +78,6 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     else:
         _show_areas(console, data, numbers)
     _show_more(console, data, verbose=verbose)
-    if data.pasted:
-        _show_pasted(console, data.pasted, verbose=verbose)
-    if data.saved:
-        console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
 
 
 def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
@@ -83,6 +92,17 @@ def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 def _is_followed(data: Diagnosis) -> bool:
     """Say whether the way leads to what was asked for: a build alone may have been."""
     return "run" in data.stops or data.way.route == "build"
+
+
+def _verdict_of_these(data: Diagnosis) -> tuple[Level, str]:
+    """Say in one line what the checks say that alone were asked for: of the machine they tell nothing else."""
+    bad = sum(each.level in AMISS for each in data.findings)
+    unsure = sum(each.level in ("warn", "skip", "unknown") for each in data.findings)
+    level: Level = "fail" if bad else "warn" if unsure else "ok" if data.findings else "info"
+    if len(data.only) > 1 and level in ("fail", "warn"):
+        return level, f"{bad or unsure} of {len(data.only)} checks: {'a fault' if bad else 'a warning'}"
+    said = {"fail": "This check fails", "warn": "This check warns", "info": "Nothing to check here"}
+    return level, said.get(level) or ("This check holds" if len(data.only) == 1 else "These checks hold")
 
 
 def _verdict(data: Diagnosis) -> tuple[Level, str]:
@@ -228,7 +248,7 @@ def _lines_of(
         else:
             yield "info", f"{each.title}: matters for a build alone ({each.id})", None
     good = [each for each in group if each.level in ("ok", "info")]
-    good = [each for each in good if _matters(each, data)] or good
+    good.sort(key=lambda each: not _matters(each, data))
     well = [f"{each.title}: {_first(each)}" for each in good]
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
