@@ -16,13 +16,14 @@ from golden import hold, hold_one
 from xpusetup.base.document import read_json_as
 from xpusetup.commands.doctor import DoctorOptions, examine_machine
 from xpusetup.commands.recommend import way_of
+from xpusetup.commands.prompt import prompt_of_machine
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.doctor.registry import about_machine
 from xpusetup.machine.facts import Facts, Section
 from xpusetup.recommend.solve import MENDS
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.doctor import show_doctor
+from xpusetup.ui.doctor import brief_doctor, show_doctor
 from xpusetup.ui.recommend import show_way
 from xpusetup.ui.setup import show_setup as show_setup_screen
 
@@ -184,6 +185,19 @@ def test_checks_that_alone_were_asked_for_say_nothing_of_the_machine(only: tuple
     assert text.splitlines()[1] == f" {verdict}"
     assert "setup --apply" not in text
     assert "xpusetup install" not in text
+
+
+def test_what_only_a_build_needs_is_no_fault() -> None:
+    data = doctor("b580-without-oneapi")
+    text = screen(show_doctor, data)
+    assert text.splitlines()[1] == " ✓ Ready for PyTorch"
+    assert "building from source needs more: --for build" in text
+    assert "✗" not in screen(show_doctor, data, verbose=True)
+    assert brief_doctor(data).endswith("Ready for PyTorch")
+    assert not brief_doctor(doctor("b580-kernel-6.8"))
+    asked = DoctorOptions(facts=(str(machine_file("b580-without-oneapi")),))
+    prompt = prompt_of_machine(Where(), asked).data.prompt
+    assert "SYCL compiler (needed only to build from source): no icpx" in prompt
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -65,6 +65,7 @@ class SetupPlan:
     setup: Setup
     named: str
     options: str
+    elsewhere: bool = False
 
 
 def prepare_setup(options: SetupOptions) -> SetupPlan:
@@ -83,7 +84,7 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     again = " ".join(["xpusetup setup", *words])
-    return SetupPlan(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
+    return SetupPlan(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again, elsewhere=bool(options.facts))
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
@@ -134,7 +135,7 @@ class SetupGap:
 class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
-    `without_gpu`: PyTorch for Intel GPUs is wanted, and none was found. `checks`, `follows` and `apply` are commands;
+    `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none was found. `checks`, `follows` and `apply` are commands;
     `collected` is the day of what is known of distributions.
     """
 
@@ -145,6 +146,7 @@ class SetupResult:
     notes: list[SetupNote]
     left: list[SetupGap]
     without_gpu: bool
+    elsewhere: bool
     checks: str
     follows: str
     apply: str
@@ -179,6 +181,7 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         commands=[row for task in prepared.setup.tasks for row in _rows(task)],
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
+        elsewhere=prepared.elsewhere,
         without_gpu=way.route == "none" and _lacks_gpu(prepared),
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
         follows=way.commands[-1] if kept else Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),

@@ -25,7 +25,8 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
-        console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
+        where = "on that machine" if data.elsewhere else "do it"
+        console.print(f" {where}, after asking: [cyan]{escape(data.apply)}[/]\n")
     if data.left:  # what stops this and no command above mends
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
