@@ -15,8 +15,8 @@ from data.saved import KEPT, machine_file, text_of
 from golden import hold, hold_one
 from xpusetup.base.document import read_json_as
 from xpusetup.commands.doctor import DoctorOptions, examine_machine
-from xpusetup.commands.recommend import way_of
 from xpusetup.commands.prompt import prompt_of_machine
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.doctor.registry import about_machine
 from xpusetup.machine.facts import Facts, Section
@@ -185,6 +185,15 @@ def test_checks_that_alone_were_asked_for_say_nothing_of_the_machine(only: tuple
     assert text.splitlines()[1] == f" {verdict}"
     assert "setup --apply" not in text
     assert "xpusetup install" not in text
+
+
+@pytest.mark.parametrize("name", ["cuda-torch", "cpu-torch"])
+def test_a_torch_for_something_else_has_one_answer(name: str) -> None:
+    """The way installed into another environment than the one that was blamed, and -v had pip do it."""
+    data = doctor(name)
+    found = next(each for each in data.findings if each.id == "torch.is_xpu_build")
+    assert data.way.commands == found.fix.commands
+    assert data.way.commands[-1].startswith("xpusetup install --into /")
 
 
 def test_what_only_a_build_needs_is_no_fault() -> None:

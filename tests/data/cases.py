@@ -816,7 +816,7 @@ BUILDING: list[Case] = [
                 "disks": [
                     {**DISK, "path": "/src", "mount": "/src", "holds": ["sources"], "free": 0},
                     {**DISK, "holds": ["environment"], "free": 3 * GIB},
-                    {**DISK, "path": "/tmp", "mount": "/tmp", "holds": ["temporary"], "free": 3 * GIB},
+                    {**DISK, "path": "/local", "mount": "/local", "holds": ["temporary"], "free": 3 * GIB},
                 ]
             },
         },

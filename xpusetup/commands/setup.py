@@ -84,7 +84,15 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     again = " ".join(["xpusetup setup", *words])
-    return SetupPlan(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again, elsewhere=bool(options.facts))
+    return SetupPlan(
+        facts=facts,
+        profile=profile,
+        goal=goal,
+        setup=setup,
+        named=named,
+        options=again,
+        elsewhere=bool(options.facts),
+    )
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
@@ -94,7 +102,8 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
     if options.profile or not options.root:
         return "build" if profile.compiles else "run"
     named = load_settings().profile
-    routes = ("wheel", "image") if named else ("wheel", "image", "none")  # a card that is not seen is not one for a build
+    # who has a card that is not seen wants no build, unless this place names what it builds
+    routes = ("wheel", "image") if named else ("wheel", "image", "none")
     way = make_way(facts, shipped(), known(), asked=profile.name)
     return "run" if way.route in routes else "build"
 
@@ -135,8 +144,8 @@ class SetupGap:
 class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
-    `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none was found. `checks`, `follows` and `apply` are commands;
-    `collected` is the day of what is known of distributions.
+    `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
+    was found. `checks`, `follows` and `apply` are commands; `collected` is the day of what is known of distributions.
     """
 
     machine: str

@@ -171,7 +171,7 @@ SHARES: dict[Goal, dict[Held, float]] = {
 SIDE_GIB, SIDE_SHARE = 4.0, 0.25
 """What pip unpacks and caches beside it, at most, and of all that is needed: an estimate."""
 WHEELS_GIB = [4.0, 8.0]
-"""What wheels for XPU take with all that they require: a guess from downloads of 1.6 to 1.8 GB, and what they unpack to.
+"""What wheels for XPU and what they require take: a guess from downloads of 1.6 to 1.8 GB, which are unpacked.
 
 https://github.com/pytorch/test-infra/pull/6612, https://github.com/intel/torch-xpu-ops/issues/2745
 """
@@ -206,9 +206,7 @@ def check_disk(question: Question) -> CheckAnswer | None:
     cost = question.profile.cost
     if question.goal == "run":
         return None
-    return _judge_disks(
-        question, cost.disk_gib if cost else None, guess=bool(cost and cost.confidence != "confirmed")
-    )
+    return _judge_disks(question, cost.disk_gib if cost else None, guess=bool(cost and cost.confidence != "confirmed"))
 
 
 def _judge_disks(question: Question, gib: list[float] | None, *, guess: bool) -> CheckAnswer | None:

@@ -273,9 +273,9 @@ def _show_checks(console: Console, data: Diagnosis) -> None:
         label = LABELS.get(area, area.capitalize())
         for finding in group:
             later = finding.level in AMISS and not data.only and not _matters(finding, data)
-            title = f"{finding.title} ({FOR_A_BUILD})" if later else finding.title
+            text = f"{finding.title}: {_first(finding)}{f' ({FOR_A_BUILD})' if later else ''}"
             mark = MARKS["info" if later else finding.level]
-            console.print(f" {label:<11} {mark} {escape(f'{title}: {_first(finding)}')}")
+            console.print(f" {label:<11} {mark} {escape(text)}")
             label = ""
             prose(console, " " * 15, finding.why)
             if finding.level in (*AMISS, "warn"):
@@ -292,7 +292,11 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
         console.print(f"\n what can be built here: {', '.join(others)}")
     words = [f"-v shows all {len(data.findings)} checks", "--only ID one of them"]
     words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
-    words += ["building from source needs more: --for build"] if data.stops.get("build") and "build" not in _goals(data) else []
+    words += (
+        ["building from source needs more: --for build"]
+        if data.stops.get("build") and "build" not in _goals(data)
+        else []
+    )
     console.print(f"\n {' · '.join(words)}", style="dim")
 
 
