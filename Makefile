@@ -8,8 +8,8 @@
 # make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
 # make e2e-long   the tests that take minutes for what a shorter one shows as well, and images (by buildah, crun and mmdebstrap)
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
-# make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/published-wheels.md)
-# make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
+# make e2e-published-wheels   wheel check on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/published-wheels.md)
+# make e2e-fits   wheel fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
 # make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/real-triton.md)

@@ -1,4 +1,4 @@
-"""The rows fits: `xpusetup fits` of a real wheel and torch, beside one reading of the wheel and torch's libraries."""
+"""The rows fits: `xpusetup wheel fits` of a real wheel and torch, beside one reading of it and torch's libraries."""
 
 from __future__ import annotations
 

@@ -146,7 +146,13 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("wheel fits folder --torch 2.13.0", 2, "folder is a folder, and no wheel", "name a file that ends with .whl"),
         ("wheel sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
         ("wheel check laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
-        ("wheel check none.whl", 2, "there is no wheel 'none.whl'", "name a file that ends with .whl"),
+        ("wheel check none.whl", 2, "there is no wheel 'none.whl'", "look which there are: ls ."),
+        (
+            "bundle create sim",
+            2,
+            "sim is a profile; name the bundle's file first",
+            "xpusetup bundle create sim.tar sim",
+        ),
     ],
 )
 def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:
@@ -230,7 +236,7 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("torch-2.16", "torch-2.15"),
+        ("torch-2.16", "torch-2.14"),
         ("torch-2.1", "torch-2.4"),
         ("torch-2.14.1", "torch-2.14"),
         ("gaudi-1.25", "gaudi-1.24.1"),

@@ -17,10 +17,11 @@ TIERS = ("current", "reference")
 RECIPES = {"dockerfile": "Dockerfile", "apptainer": "xpusetup.def"}
 README = """# Images of the releases
 
-What `xpusetup dockerfile` and `xpusetup emit apptainer` write for the current releases and those of the first guides,
-to read, and to see what a change of the program changes. The recipes alone: what they copy (steps, helpers, scripts)
+What `xpusetup emit dockerfile` and `xpusetup emit apptainer` write for the current releases and those of the first
+guides, to read, and to see what a change of the program changes. The recipes alone: what they copy
+(steps, helpers, scripts)
 
-    xpusetup dockerfile --profile NAME -o DIR
+    xpusetup emit dockerfile --profile NAME -o DIR
     xpusetup emit apptainer --profile NAME -o DIR
 
 write beside them: those folders build as they lie. [How images are made](../docs/containers.md).

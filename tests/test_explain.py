@@ -97,3 +97,20 @@ def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> 
 def test_git_is_told_of_the_folder_that_it_names_and_of_no_other(line: str, folder: str) -> None:
     (cause,) = explained(f"Cloning\n{line}\nmake: *** [all] Error 1\n").describe().causes
     assert cause.commands == [f"git config --global --add safe.directory {folder}"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        (
+            "src/x.cpp:41:12: error: 'scale_larges' was not declared in this scope; did you mean 'scale_largest'?",
+            "the code uses a name that nothing declares; the compiler knows a similar one: scale_largest",
+        ),
+        (
+            "c++: fatal error: Killed signal terminated program cc1plus\nslurmstepd: error: Detected 1 oom_kill event",
+            "the compiler needed more memory than Slurm gives the job, and was killed",
+        ),
+    ],
+)
+def test_what_stands_beside_the_error_decides(lines: str, cause: str) -> None:
+    assert explained(AROUND.format(lines), failed=True).describe().causes[0].cause == cause

@@ -65,7 +65,7 @@ def test_what_a_word_stands_for(word: str, build: bool, given: dict[str, str], m
         ("simm", True, {}, "there is no build 'simm'; did you mean sim?"),
         ("x9", True, {}, "there is no build 'x9'"),
         ("torch-2.41", False, {}, "there is no profile 'torch-2.41'; did you mean torch-2.14?"),
-        ("2.16", False, {}, "there is no profile '2.16'; did you mean torch-2.15?"),
+        ("2.16", False, {}, "there is no profile '2.16'; did you mean torch-2.14?"),
     ],
 )
 def test_what_says_otherwise(word: str, build: bool, given: dict[str, str], message: str) -> None:
@@ -115,7 +115,7 @@ def test_what_is_refused(words: str, said: str, program: Program) -> None:
 def test_each_way_to_name_a_profile_means_the_same(words: str, program: Program) -> None:
     error = program(f"status --json {words}").document()["error"]
     assert error["message"].endswith("/builds/torch-2.14")
-    assert error["fix"] == "xpusetup build --profile torch-2.14"
+    assert error["fix"] == "xpusetup install --profile torch-2.14"
 
 
 @pytest.mark.parametrize(

@@ -240,7 +240,7 @@ def test_nothing_goes_that_nobody_named(here: Path) -> None:
     make_root(here / "sim")
     with pytest.raises(UsageError) as caught:
         removing.look(Where())
-    assert caught.value.fix == f"in {here} there is: sim; name one: xpusetup remove --name NAME"
+    assert caught.value.fix == f"in {here} there is: sim; name one: xpusetup remove NAME"
     assert removing.look(Where(name="sim")).root.path == here / "sim"
     assert removing.look(Where(profile="sim")).root.path == here / "sim"
     with pytest.raises(NotReadyError, match="nothing is built in"):

@@ -1,4 +1,4 @@
-"""Whether `fits` tells the truth: real wheels against real torches, each pair imported in a child process as well.
+"""Whether `wheel fits` tells the truth: real wheels against real torches, each pair also imported in a child process.
 
 `python -m real.fits FOLDER` (in tests/) makes an environment for each torch of tests/data/fits.toml, gets each wheel
 by name and hash, unpacks it beside that torch, imports it there with RTLD_NOW, and holds what `xpusetup fits` says of
@@ -56,7 +56,7 @@ class Taken(BaseModel):
 
 
 class Pair(BaseModel):
-    """A wheel and a torch: what an import said, and what `fits` says."""
+    """A wheel and a torch: what an import said, and what `wheel fits` says."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -163,11 +163,11 @@ def _line(text: str) -> str:
     return " ".join(text.split())[:160]
 
 
-# What `fits` says, and the two beside each other.
+# What `wheel fits` says, and the two beside each other.
 
 
 def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
-    """Give what `fits` says of wheels in an environment."""
+    """Give what `wheel fits` says of wheels in an environment."""
     words = ("wheel", "fits", *map(str, wheels), "--into", str(place), "--json")
     line = (sys.executable, "-m", "xpusetup.cli", *words)
     done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=CHECKOUT)
@@ -178,7 +178,7 @@ def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def own_hash() -> str:
-    """Hash the program's own files that `fits` runs."""
+    """Hash the program's own files that `wheel fits` runs."""
     texts = [path.read_bytes() for path in closure_files("inspect_fit")]
     texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/wheel_fits.py", "machine/fit.py")]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
@@ -239,7 +239,7 @@ def render_numbers(pairs: Sequence[Pair]) -> str:
     )
     lines = [*textwrap.wrap(told, 120), ""]
     if wrong:
-        lines += ["| torch | wheel | an import says | `fits` says |", "|---|---|---|---|"]
+        lines += ["| torch | wheel | an import says | `wheel fits` says |", "|---|---|---|---|"]
         lines += [f"| {one.torch} | {_short(one.wheel)} | {one.how} | {one.answer}: {one.reason} |" for one in wrong]
     return "\n".join(lines).strip() + "\n"
 

@@ -1,7 +1,7 @@
 """What the inspector says of wheels that others published: a check may end a build only where those pass it.
 
 `python -m real.published_wheels FOLDER` (in tests/) gets each wheel of tests/data/published_wheels.toml by name and
-hash into a folder, where it stays, and runs verify-wheel on it. What was inspected by the same inspector before is not
+hash into a folder, where it stays, and runs wheel check on it. What was inspected by the same inspector before is not
 inspected again. FOLDER takes 11 GB; `--small` leaves out what is larger than 20 MB.
 """
 
@@ -39,7 +39,7 @@ HEAD = """# Published wheels and the inspector
 
     make e2e-published-wheels
 
-A check of `verify-wheel`, which is also the step `<component>.inspect`, may end a build only where the wheels that
+A check of `wheel check`, which is also the step `<component>.inspect`, may end a build only where the wheels that
 upstream publishes pass it. The command gets every wheel of `tests/data/published_wheels.toml` from the package index by
 name and hash, inspects it and compares. It takes 11 GB in `PUBLISHED=DIR` and goes on where it stopped; pip.conf holds
 for it too.
@@ -120,7 +120,7 @@ def _download(wheel: Named, place: Path, env: Mapping[str, str]) -> None:
 
 
 def inspect(path: Path, env: Mapping[str, str]) -> dict[str, list[str]]:
-    """Give the checks by level, as verify-wheel tells them, without those that are well; and all that it says."""
+    """Give the checks by level, as wheel check tells them, without those that are well; and all that it says."""
     line = (sys.executable, "-m", "xpusetup.cli", "wheel", "check", str(path), "--json")
     done = subprocess.run(line, check=False, capture_output=True, text=True, env=env, cwd=CHECKOUT)
     document = json.loads(done.stdout)
@@ -192,7 +192,7 @@ def find_difference(wheel: Published, told: Mapping[str, Sequence[str]]) -> str:
 
 
 def inspector_hash() -> str:
-    """Hash the program's own files that verify-wheel runs."""
+    """Hash the program's own files that wheel check runs."""
     texts = (path.read_bytes() for path in closure_files("inspect_wheel"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 

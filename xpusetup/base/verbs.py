@@ -51,6 +51,17 @@ OLD = {
     "rebuild": "wheel rebuild",
 }
 """Names of the release before, and what each is now. They work for one more release, and name the new one."""
+MEANT = {
+    **dict.fromkeys(("clean", "delete", "rm"), "remove"),
+    **dict.fromkeys(("check", "diagnose"), "doctor"),
+    **dict.fromkeys(("activate", "shell"), "env"),
+    **dict.fromkeys(("info", "show"), "status"),
+    "upgrade": "update",
+    "version": "--version",
+    "fix": "setup",
+    "docker": "dockerfile",
+}
+"""What other tools call a command; such a word is told, not taken."""
 VERBS = tuple(dict.fromkeys(name.partition(" ")[0] for name in (*COMMANDS, *ALIASES, "help")))
 """The first words of commands."""
 

@@ -11,7 +11,7 @@ import typer
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
 from xpusetup.base.text import nearest
-from xpusetup.base.verbs import ALIASES, COMMANDS, OLD, VERBS
+from xpusetup.base.verbs import ALIASES, COMMANDS, MEANT, OLD, VERBS
 from xpusetup.cli.finish import begin, finish
 from xpusetup.cli.named import Words
 
@@ -58,6 +58,10 @@ def _translate(error: Any, words: list[str]) -> UsageError:
         return _bad_value(error, path)
     if kind == "MissingParameter":
         told = error.param.metavar or max(error.param.opts, key=len)
+        if error.param.param_type_name == "option":
+            asked = f"{min(error.param.opts, key=len)} {told}"
+            line = f"{shlex.join(['xpusetup', *words])} {asked}"
+            return UsageError(f"{name} needs {asked}", command=Command(line, open=True))
         example = next(iter(getattr(context.command, "examples", ())), f"{path} --help")
         return UsageError(f"{name} needs {told}", fix=Advice("as in: ", Command(example, open=True)))
     message = f"{error.option_name} needs a value" if kind == "BadOptionUsage" else error.message
@@ -78,12 +82,13 @@ def _path_of(words: Sequence[str]) -> str:
 def _no_command(name: str, context: Any, words: list[str]) -> UsageError:
     group = context.command_path.partition(" ")[2]
     known = (*VERBS, *(old for old in OLD if " " not in old)) if not group else tuple(context.command.commands)
-    close = nearest(name, known)
+    close = (MEANT.get(name) if not group else None) or nearest(name, known)
     if not close:
         return UsageError(
             f"there is no command {f'{group} {name}'.strip()!r}", command=f"{context.command_path} --help"
         )
-    right = [OLD.get(close, close) if word == name else word for word in words]
+    now = close if group else OLD.get(close, close)
+    right = [part for word in words for part in (now.split() if word == name else [word])]
     message = f"there is no command {f'{group} {name}'.strip()!r}; did you mean {f'{group} {close}'.strip()}?"
     return UsageError(message, command=shlex.join(["xpusetup", *right]))
 

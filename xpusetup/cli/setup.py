@@ -63,7 +63,10 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))
     if not yes and not typer.confirm(" Run these commands?", err=told.json):
-        return show_setup(prepared)
+        console.print(" [yellow]![/] nothing was changed")
+        if told.json:
+            return show_setup(prepared)
+        raise typer.Exit
     console = make_console(stderr=told.json, progress=True)
     console.quiet = told.quiet
     return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=told.json)
@@ -93,9 +96,9 @@ def setup_site(
     if words:
         return write_site(words, out)
     if not sys.stdin.isatty():
-        keys = " ".join(f"{name}=VALUE" for name in KEYS)
-        line = Command(f"xpusetup setup site {keys}", open=True)
-        raise UsageError("nobody is here to be asked", fix="give what this place has: ", command=line)
+        fix = f"give what applies of {', '.join(KEYS)}, as in: "
+        line = Command("xpusetup setup site root=/shared/xpusetup partition=cpu", open=True)
+        raise UsageError("setup site asks questions, and its input is no terminal", fix=fix, command=line)
     typer.echo(" What this place has of its own. Enter leaves a thing out.", err=told.json)
     given = []
     for name, question in list_questions():

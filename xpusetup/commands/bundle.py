@@ -42,6 +42,7 @@ from xpusetup.commands.result import Result
 from xpusetup.config.cmake import find_tag
 from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
+from xpusetup.config.shipped import full_name, profile_names, stack_names
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import INSTALL, SOURCES, Purpose
 from xpusetup.recommend.machine import known
@@ -144,6 +145,9 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     def say(text: str) -> None:
         options.observe(Event(kind="progress", time=now(), text=text))
 
+    if full_name(options.file) in (*profile_names(), *stack_names()):
+        line = shlex.join(["xpusetup", "bundle", "create", f"{options.file}.tar", options.file])
+        raise UsageError(f"{options.file} is a profile; name the bundle's file first", command=line)
     file = Path(options.file).absolute()
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)

@@ -20,7 +20,7 @@ from xpusetup.base.model import ROOT, Layout
 from xpusetup.commands.result import Result, Say
 from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
-from xpusetup.run.lock import OWNER, hold_lock
+from xpusetup.run.lock import OWNER, hold_lock, is_held
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import (
     DRAFT,
@@ -112,8 +112,14 @@ class Removal:
 
 
 def look(where: Where) -> Removal:
-    """Find what a removal would take. Raises UsageError where no build is named, or what is named is none of ours."""
+    """Find what a removal would take.
+
+    Raises UsageError where no build is named, or what is named is none of ours; NotReadyError while a build is at work.
+    """
     root = _find(where)
+    if is_held(root / "lock"):
+        line = f"xpusetup status --root {shlex.quote(str(root.path))}"
+        raise NotReadyError(f"a build is at work in {root.path}; nothing was removed", fix="look at it: ", command=line)
     lock = read_lock(root) or {}
     layout = Layout(**lock.get("layout", {}))
     there = sorted(root.path.iterdir())
@@ -152,7 +158,7 @@ def _find(where: Where) -> Root:
     roots = roots_folder(load_settings())
     there = ", ".join(root.path.name for root in find_roots(roots))
     fix = f"in {roots} there is: {there}; name one: " if there else ""
-    line = "xpusetup remove --name NAME" if there else "xpusetup list --cache"
+    line = "xpusetup remove NAME" if there else "xpusetup list"
     if not (where.root or where.name or where.profile or where.rev):
         if not there:
             raise NotReadyError(f"nothing is built in {roots}", command=line)

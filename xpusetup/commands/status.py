@@ -120,7 +120,8 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
         return NotReadyError(message, command=workspace.command("status", "--log", "venv", "-f"))
-    return NotReadyError(f"nothing is built in {root.path}", command=workspace.command("build"))
+    verb = "install" if workspace.profile.published else "build"  # minutes, where wheels are published
+    return NotReadyError(f"nothing is built in {root.path}", command=workspace.command(verb))
 
 
 @dataclass(frozen=True, kw_only=True)

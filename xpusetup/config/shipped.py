@@ -66,7 +66,7 @@ def _nearest(name: str) -> str:
     same = _list_series().get(series, [])
     if same and VERSION.fullmatch(version):
         older = [each for each in same if Version(each.rpartition("-")[2]) <= Version(version)]
-        return (older or same[:1])[-1]
+        return _newest_advised(older) or (older or same[:1])[-1]
     if newest := _newest_for(name.lower()):
         return newest
     bare = "" if re.search(r"\d", name) else nearest(name, _list_series())

@@ -76,7 +76,7 @@ class Named:
 
     def _unknown(self) -> UsageError:
         there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
-        close = nearest(self.word, [*there, *profile_names()] if self.build else there)
+        close = nearest(self.word, there)
         if self.build or close:
             hint = f"; did you mean {close}?" if close else ""
             return UsageError(f"there is no build {self.word!r}{hint}", command="xpusetup list")

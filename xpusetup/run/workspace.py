@@ -218,7 +218,7 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
 
 def _check_python(profile: Profile, version: str) -> None:
     """Raise UsageError for a version of Python that the profile is not for, before anybody is told how to get it."""
-    if re.fullmatch(r"\d+(\.\d+)+", version) is None:
+    if version == "3" or re.fullmatch(r"\d+(\.\d+)*", version) is None:
         return
     from packaging.specifiers import SpecifierSet  # noqa: PLC0415 - most builds name none
 

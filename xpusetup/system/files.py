@@ -482,9 +482,11 @@ def find_wheel(name: str) -> Path:
     path = from_home(name)
     if name and path.is_file() and path.suffix == ".whl":
         return path
-    what = f"{name} is a folder, and no wheel" if path.is_dir() else f"{name} is no wheel"
-    there = bool(name) and path.exists()
-    raise UsageError(what if there else f"there is no wheel {name!r}", fix="name a file that ends with .whl")
+    if not name or not path.exists():
+        fix = f"look which there are: ls {shlex.quote(str(path.parent))}"
+        raise UsageError(f"there is no wheel {name!r}", fix=fix)
+    what = "a folder, and no wheel" if path.is_dir() else "no wheel"
+    raise UsageError(f"{name} is {what}", fix="name a file that ends with .whl")
 
 
 def hash_file(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -271,6 +272,12 @@ DONE = "[green]✓[/] "
 def name_file(path: str) -> str:
     """Name a file that was made, in a line."""
     return f"{DONE}{escape(short_path(path))}"
+
+
+def home_quoted(path: str) -> str:
+    """Write a path for a shell, with the home as ~, which a quote would keep from being read."""
+    short = short_path(path)
+    return f"~/{shlex.quote(short[2:])}" if short.startswith("~/") else shlex.quote(short)
 
 
 def with_home(text: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from xpusetup.base.text import render_age, render_size
 from xpusetup.system.environment import short_path
-from xpusetup.ui.console import show_table
+from xpusetup.ui.console import home_quoted, show_table
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +33,7 @@ def show_list(console: Console, data: BuildList, *, verbose: bool) -> None:
     show_table(console, HEADS + (MORE if verbose else ()), rows, right=("size",))
     for row in data.builds:
         if row.failed:
-            log = shlex.quote(short_path(f"{data.root}/{row.name}/logs/{row.failed}.log"))
+            log = home_quoted(f"{data.root}/{row.name}/logs/{row.failed}.log")
             console.print(f"\n [red]✗[/] {escape(row.name)} failed: xpusetup explain {escape(log)}", soft_wrap=True)
         for step, why in row.damaged.items():
             console.print(f" [red]✗[/] {escape(row.name)} {step}: {escape(why)}")

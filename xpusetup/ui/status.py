@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import chosen, prose, steps_left, verified, with_home
+from xpusetup.ui.console import chosen, home_quoted, prose, steps_left, verified, with_home
 from xpusetup.ui.members import show_misfits, show_proofs
 from xpusetup.ui.unverified import show_unverified
 
@@ -82,7 +81,8 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
     elif data.failed and not data.failed.startswith(VERIFYING):
         left = f"; {steps_left(data.left)}" if data.left else ""
         prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
-        console.print(f"   [bold]why[/]    xpusetup explain {escape(shlex.quote(data.root))}/logs/{data.failed}.log")
+        log = home_quoted(f"{data.root}/logs/{data.failed}.log")
+        console.print(f"   [bold]why[/]    xpusetup explain {escape(log)}")
         console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     elif data.left:
         prose(console, "   ", f"not finished: {steps_left(data.left)}", first=" [yellow]![/] ")
