@@ -210,9 +210,7 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
         verb, title = "install", f"the published wheels, {version}; no build needed"
         if into := _into(facts):
             options += into
-            title = (
-                f"the published wheels, {version}, into the environment that is here; without --into, into a new one"
-            )
+            title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
         create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
