@@ -39,7 +39,7 @@ def check_downloads(question: Question) -> CheckAnswer | None:
 def _serves(question: Question) -> bool:
     """Say whether a torch is here that computes on what is here, so that none has to be fetched."""
     torch = question.facts.torch
-    return torch is not None and torch.version is not None and (torch.xpu or not intel_gpus(question))
+    return torch is not None and torch.version is not None and (bool(torch.xpu) or not intel_gpus(question))
 
 
 def _bundle(question: Question, options: str) -> dict[str, str]:
