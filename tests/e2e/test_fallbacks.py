@@ -93,7 +93,7 @@ SPEAK = """
 import os, sys, warnings
 sys.path.insert(0, sys.argv[1])
 import collect_fallbacks as c
-from helperlib.verify.bench import Bench
+from helperlib.verify.bench import DeviceBench
 def speak(torch, device):
     warnings.warn("The operator 'aten::take on the XPU backend is falling back to run on the CPU.")
     os.write(2, b"[W822 x.cpp:1] Warning: The operator 'aten::roll on the XPU backend is falling back to run on the CPU.")
@@ -104,7 +104,7 @@ def fail(torch, device):
 def go_on(torch, device):
     torch.ones(2) + 1
 parts = {"speak": speak, "refuse": refuse, "fail": fail, "go on": go_on}
-print(__import__("json").dumps(c.record(c.Workload("all", parts), Bench("cpu"))))
+print(__import__("json").dumps(c.record(c.Workload("all", parts), DeviceBench("cpu"))))
 """  # noqa: E501 - as it is printed
 
 

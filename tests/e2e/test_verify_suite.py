@@ -101,11 +101,11 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import accelerate
 from helperlib.checks.training import check_placement
-from helperlib.verify.bench import Bench
+from helperlib.verify.bench import DeviceBench
 
 accelerate.utils.get_max_memory = lambda: {"simxpu": 1 << 30}  # as it finds the memory of a GPU that it knows
 accelerate.infer_auto_device_map = lambda model, max_memory: {"": "simxpu"}
-print(check_placement(Bench("simxpu")))
+print(check_placement(DeviceBench("simxpu")))
 """
 
 

@@ -38,8 +38,9 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
     target = replace(target, arch=(), gaps=(*target.gaps, *(GAPS if request.device == "processor" else ())))
     context = Context(profile, request, target, layout)
     if not layout.adopted:
-        fix = "name the environment with that torch: --into ENV"
-        raise UsageError(f"--only {XPU} builds for a torch that is installed, and no environment is named", fix=fix)
+        fix = "name an environment that is there, with that torch in it: --into ENV"
+        message = f"--only {XPU} builds for a torch that is installed, and no environment with one is named"
+        raise UsageError(message, fix=fix)
     steps = select(tuple(_steps(context, _torch(profile))), replace(request, only=()))
     plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
     return check_origins(profile, request, plan)
