@@ -168,6 +168,7 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
         can_build=[],
         can_run=[],
         stops={},
+        only=[],
         saved=None,
         pasted=None,
     )

@@ -15,6 +15,7 @@ from data.saved import KEPT, machine_file, text_of
 from golden import hold, hold_one
 from xpusetup.base.document import read_json_as
 from xpusetup.commands.doctor import DoctorOptions, examine_machine
+from xpusetup.commands.prompt import prompt_of_machine
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.doctor.registry import about_machine
@@ -22,7 +23,7 @@ from xpusetup.machine.facts import Facts, Section
 from xpusetup.recommend.solve import MENDS
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.doctor import show_doctor
+from xpusetup.ui.doctor import brief_doctor, show_doctor
 from xpusetup.ui.recommend import show_way
 from xpusetup.ui.setup import show_setup as show_setup_screen
 
@@ -165,6 +166,47 @@ def test_golden_screens(name: str) -> None:
     facts = read_json_as(Facts, machine_file(name).read_text())
     text = screen(show_doctor, doctor(name)) + "\n" + "-" * 100 + "\n" + screen(show_way, way_of(facts).data)
     hold_one(f"machines/{name}.txt", text)
+
+
+@pytest.mark.parametrize(
+    ("only", "verdict"),
+    [
+        (("git.present",), "✓ This check holds"),
+        (("kmd.force_probe",), "✗ This check fails"),
+        (("cc.gcc", "git.present"), "✓ These checks hold"),
+        (("git.present", "kmd.force_probe"), "✗ 1 of 2 checks: a fault"),
+        (("hpu.modules",), "· Nothing to check here"),
+    ],
+)
+def test_checks_that_alone_were_asked_for_say_nothing_of_the_machine(only: tuple[str, ...], verdict: str) -> None:
+    """A kernel and a driver were advised below "Nothing is wrong"."""
+    asked = DoctorOptions(facts=(str(machine_file("b580-kernel-6.8")),), only=only)
+    text = screen(show_doctor, diagnose(Where(), asked))
+    assert text.splitlines()[1] == f" {verdict}"
+    assert "setup --apply" not in text
+    assert "xpusetup install" not in text
+
+
+@pytest.mark.parametrize("name", ["cuda-torch", "cpu-torch"])
+def test_a_torch_for_something_else_has_one_answer(name: str) -> None:
+    """The way installed into another environment than the one that was blamed, and -v had pip do it."""
+    data = doctor(name)
+    found = next(each for each in data.findings if each.id == "torch.is_xpu_build")
+    assert data.way.commands == found.fix.commands
+    assert data.way.commands[-1].startswith("xpusetup install --into /")
+
+
+def test_what_only_a_build_needs_is_no_fault() -> None:
+    data = doctor("b580-without-oneapi")
+    text = screen(show_doctor, data)
+    assert text.splitlines()[1] == " ✓ Ready for PyTorch"
+    assert "building from source needs more: --for build" in text
+    assert "✗" not in screen(show_doctor, data, verbose=True)
+    assert brief_doctor(data).endswith("Ready for PyTorch")
+    assert not brief_doctor(doctor("b580-kernel-6.8"))
+    asked = DoctorOptions(facts=(str(machine_file("b580-without-oneapi")),))
+    prompt = prompt_of_machine(Where(), asked).data.prompt
+    assert "SYCL compiler (needed only to build from source): no icpx" in prompt
 
 
 @pytest.mark.parametrize("name", NAMES)

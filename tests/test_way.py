@@ -12,12 +12,13 @@ import pytest
 from data.machines import machine
 from data.places import PLACES
 from data.profiles import SHIPPED, shipped
+from data.saved import machine_file
 from golden import hold_one
 from xpusetup.base.document import read_as, to_table
 from xpusetup.base.model import Goal
 from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.recommend import way_of
-from xpusetup.commands.setup import SetupPlan, show_setup
+from xpusetup.commands.setup import SetupOptions, SetupPlan, prepare_setup, show_setup
 from xpusetup.config.settings import Settings
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
@@ -329,6 +330,18 @@ def test_what_root_alone_can_do_is_said_without_root_too() -> None:
     assert {note.title for note in setup[True].notes} <= told
     assert {task.step.title for task in setup[True].tasks if task.step.id == "setup.toolchain"} <= told
     assert "Intel's offline compiler (ocloc)" in told
+
+
+def test_a_card_that_is_not_seen_is_said_and_no_build_proposed() -> None:
+    """Somebody whose card was not seen got the packages of oneAPI, and never read that none was found."""
+    file = str(machine_file("no-gpu-debian-12"))
+    plans = {goal: prepare_setup(SetupOptions(goal=goal, facts=file)) for goal in ("", "build")}
+    asked = {goal: show_setup(plan).data for goal, plan in plans.items()}
+    assert all(each.without_gpu for each in asked.values())
+    assert (asked[""].goal, asked["build"].goal) == ("run", "build")
+    assert [goal for goal, each in asked.items() if "oneAPI" in str(each.notes + each.commands)] == ["build"]
+    assert prepare_setup(SetupOptions(profile="torch-2.14", facts=file)).goal == "build"
+    assert not show_setup(prepared("b580-new", "build")).data.without_gpu
 
 
 def test_a_script_for_root_ends_with_what_follows(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from data.machines import GIB, KIT, NODE, with_gcc, without_tool
+from data.machines import DISK, GIB, KIT, NODE, with_gcc, without_tool
 from data.well import (
     ALCHEMIST,
     ASCEND,
@@ -801,6 +801,29 @@ BUILDING: list[Case] = [
     ("net.git_reach", {"network": {"routed": False}}, "fail: no route leads out of this machine", ""),
     ("net.git_reach", {"network": {"routed": False, "indexes": {"PIP_INDEX_URL": "file:///m"}}}, "warn: no route", ""),
     ("net.git_reach", {"network": {"routed": False, "proxies": {"https_proxy": "http://localhost:9"}}}, "", ""),
+    ("res.wheels_disk", {"torch": None}, "", "ok: 500 GiB free at /home/me (wheels need 4 to 8 GiB, a guess)"),
+    (
+        "res.wheels_disk",
+        {"torch": None, "resources": {"disks": [{**DISK, "free": GIB}]}},
+        "",
+        "fail: 1 GiB free at /home/me (wheels need 4 to 8 GiB, a guess)",
+    ),
+    (
+        "res.wheels_disk",
+        {
+            "torch": None,
+            "resources": {
+                "disks": [
+                    {**DISK, "path": "/src", "mount": "/src", "holds": ["sources"], "free": 0},
+                    {**DISK, "holds": ["environment"], "free": 3 * GIB},
+                    {**DISK, "path": "/local", "mount": "/local", "holds": ["temporary"], "free": 3 * GIB},
+                ]
+            },
+        },
+        "",
+        "warn: 3 GiB free at /home/me (wheels need 2.4 to 4.8 GiB, a guess)",
+    ),
+    ("res.wheels_disk", {}, "", ""),
     ("net.wheels_reach", {"network": {"routed": False}}, "", ""),
     ("net.wheels_reach", {"network": {"routed": False}, "torch": None}, "", "fail: no route leads out of this machine"),
     ("net.wheels_reach", {"network": {"reach": {"github.com": False}}, "torch": None}, "", ""),

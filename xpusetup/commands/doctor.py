@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+WRONG_TORCH = "torch.is_xpu_build"
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
 WORSE: dict[Level, int] = {"unknown": -1, "ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
@@ -111,7 +112,8 @@ class DoctorFinding:
 class Diagnosis:
     """What the checks say of a machine, which of it is the cause, the way from here, and the profiles it would do for.
 
-    `stops`: for each goal the findings that stop it; `saved`: the file that the facts were written to.
+    `stops`: for each goal the findings that stop it; `only`: the checks that alone were asked for; `saved`: the file
+    that the facts were written to.
     """
 
     profile: str
@@ -123,6 +125,7 @@ class Diagnosis:
     can_build: list[str]
     can_run: list[str]
     stops: dict[str, list[str]]
+    only: list[str]
     saved: str | None
     pasted: PasteSummary | None
 
@@ -199,10 +202,24 @@ def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
     if paste:
         by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
-    told = replace(_diagnose(workspace, facts, by_goal), saved=asked.save or None)
-    told = _in_its_words(told, _merge(by_goal), paste) if paste else told
+    told = replace(_diagnose(workspace, facts, by_goal), only=list(asked.only), saved=asked.save or None)
+    told = _in_its_words(told, _merge(by_goal), paste) if paste else _with_one_answer(told)
     matters = wanted_goals(tuple(by_goal), told.way.route)
     return told, 1 if any(told.stops[goal] for goal in matters) else 0
+
+
+def _with_one_answer(told: Diagnosis) -> Diagnosis:
+    """Mend a torch that was made for something else by the step of the way, wherever that is told."""
+    step = next((each for each in told.way.steps if WRONG_TORCH in each.mends and each.commands), None)
+    if step is None:
+        return told
+    rows = [
+        replace(each, fix=replace(each.fix, commands=list(step.commands)))
+        if each.id == WRONG_TORCH and each.fix.commands
+        else each
+        for each in told.findings
+    ]
+    return replace(told, findings=rows)
 
 
 def _in_its_words(told: Diagnosis, findings: Sequence[Finding], paste: Paste) -> Diagnosis:
@@ -373,6 +390,7 @@ def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[F
         can_build=can_build,
         can_run=can_run,
         stops={goal: list(root_causes(found)) for goal, found in _in_order(by_goal, told.route).items()},
+        only=[],
         saved=None,
         pasted=None,
     )

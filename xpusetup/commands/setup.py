@@ -15,7 +15,7 @@ from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.config.take import choose_toolkit
-from xpusetup.doctor.question import Question, check_texts
+from xpusetup.doctor.question import Question, check_texts, intel_gpus, is_xpu
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
 from xpusetup.machine.probe import Ask, probe
@@ -65,6 +65,7 @@ class SetupPlan:
     setup: Setup
     named: str
     options: str
+    elsewhere: bool = False
 
 
 def prepare_setup(options: SetupOptions) -> SetupPlan:
@@ -83,7 +84,15 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     again = " ".join(["xpusetup setup", *words])
-    return SetupPlan(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
+    return SetupPlan(
+        facts=facts,
+        profile=profile,
+        goal=goal,
+        setup=setup,
+        named=named,
+        options=again,
+        elsewhere=bool(options.facts),
+    )
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
@@ -92,8 +101,11 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
         return "build" if options.goal == "build" else "run"
     if options.profile or not options.root:
         return "build" if profile.compiles else "run"
+    named = load_settings().profile
+    # who has a card that is not seen wants no build, unless this place names what it builds
+    routes = ("wheel", "image") if named else ("wheel", "image", "none")
     way = make_way(facts, shipped(), known(), asked=profile.name)
-    return "run" if way.route in ("wheel", "image") else "build"
+    return "run" if way.route in routes else "build"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +144,8 @@ class SetupGap:
 class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
-    `checks`, `follows` and `apply` are commands; `collected` is the day of what is known of distributions.
+    `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
+    was found. `checks`, `follows` and `apply` are commands; `collected` is the day of what is known of distributions.
     """
 
     machine: str
@@ -141,6 +154,8 @@ class SetupResult:
     commands: list[SetupCommand]
     notes: list[SetupNote]
     left: list[SetupGap]
+    without_gpu: bool
+    elsewhere: bool
     checks: str
     follows: str
     apply: str
@@ -175,6 +190,8 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         commands=[row for task in prepared.setup.tasks for row in _rows(task)],
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
+        elsewhere=prepared.elsewhere,
+        without_gpu=way.route == "none" and _lacks_gpu(prepared),
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
         follows=way.commands[-1] if kept else Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),
         apply=f"{prepared.options} --apply",
@@ -187,15 +204,24 @@ def find_left(prepared: SetupPlan) -> tuple[Finding, ...]:
 
     What a build lacks is looked at where there is nothing to install: which step mends what is known of runs alone.
     """
-    setup = prepared.setup
+    setup, question = prepared.setup, _question(prepared)
     if prepared.goal == "build" and (setup.tasks or setup.notes):
         return ()
-    device = load_device(prepared.profile.accelerator, prepared.profile.device)
-    question = Question(prepared.facts, prepared.profile, device, prepared.goal, gpu_table())
     found = mend_here(examine(question, check_texts(), only=about_machine()), prepared.facts, prepared.profile, known())
     done = [task.step.id for task in setup.tasks] + [note.id for note in setup.notes]
     mended = {check for name in done for check in MENDS.get(name, ())}
     return tuple(each for each in found if each.id in root_causes(found) and each.id not in mended)
+
+
+def _question(prepared: SetupPlan) -> Question:
+    device = load_device(prepared.profile.accelerator, prepared.profile.device)
+    return Question(prepared.facts, prepared.profile, device, prepared.goal, gpu_table())
+
+
+def _lacks_gpu(prepared: SetupPlan) -> bool:
+    """Say whether somebody looked for the Intel GPU that the release is for, and found none."""
+    question = _question(prepared)
+    return is_xpu(question) and prepared.facts.hardware is not None and not intel_gpus(question)
 
 
 def _gap(finding: Finding, facts: Facts) -> SetupGap:

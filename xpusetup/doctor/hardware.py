@@ -146,7 +146,7 @@ def check_small_bar(question: Question) -> CheckAnswer | None:
     ladder = question.facts.userland.level_zero if question.facts.userland else None
     starts = lists_all(question) and ladder is not None and not ladder.init
     blind = REFUSES_MEMORY in question.facts.refused or (any(gpu.driver == "xe" for gpu in small) and not starts)
-    seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small)
+    seen = ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver or 'no driver'})" for gpu in small)
     words = {"instead": SLOWLY if any(gpu in small for gpu in of_family(question, "dg2")) else ""}
     return CheckAnswer("fail" if blind else "warn", seen, words)
 

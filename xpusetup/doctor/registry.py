@@ -121,6 +121,7 @@ CHECKS: tuple[Check, ...] = (
     Check("py.environment", toolkit.check_environment, ("python",), BUILD),
     Check("py.build_deps", toolkit.check_build_requirements, ("python",), BUILD),
     Check("py.numpy_abi", pytorch.check_numpy, ("torch",), RUN),
+    Check("res.wheels_disk", resources.check_wheels_disk, ("resources", "hardware", "torch"), RUN),
     Check("res.disk", resources.check_disk, ("resources",), BUILD),
     Check("res.filesystem", resources.check_filesystem, ("resources",), BUILD),
     Check("res.memory_jobs", resources.check_memory, ("resources",), BUILD),

@@ -10,8 +10,9 @@ from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 from xpusetup.machine.works import cut_off, has_mirrors
 
 if TYPE_CHECKING:
-    from xpusetup.base.model import Level
-    from xpusetup.config.profile import BuildCost
+    from collections.abc import Mapping
+
+    from xpusetup.base.model import Goal, Level
     from xpusetup.machine.facts import DiskPlace, Held
 
 
@@ -28,13 +29,17 @@ def check_reach(question: Question) -> CheckAnswer | None:
 
 def check_downloads(question: Question) -> CheckAnswer | None:
     """Say whether the published wheels can be fetched, where no torch is here that serves."""
-    torch = question.facts.torch
-    serves = torch is not None and torch.version is not None and (torch.xpu or not intel_gpus(question))
-    why = "" if serves else cut_off(question.facts, question.profile.git_hosts)
+    why = "" if _serves(question) else cut_off(question.facts, question.profile.git_hosts)
     if not why:
         return None
     words = _bundle(question, " --from wheels")
     return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=words)
+
+
+def _serves(question: Question) -> bool:
+    """Say whether a torch is here that computes on what is here, so that none has to be fetched."""
+    torch = question.facts.torch
+    return torch is not None and torch.version is not None and (bool(torch.xpu) or not intel_gpus(question))
 
 
 def _bundle(question: Question, options: str) -> dict[str, str]:
@@ -158,10 +163,18 @@ def check_tarball(question: Question) -> CheckAnswer | None:
 
 # FreeSpace for a build: bytes, quotas and files of every place it writes to, and what kind of file system that is.
 
-SHARES: dict[Held, float] = {"sources": 0.8, "environment": 0.1, "wheels": 0.1}
-"""How what a release needs is spread over its places: an estimate, for objects and sources are most of it."""
-SIDE_GIB = 4.0
-"""What pip unpacks and caches beside a build: an estimate."""
+SHARES: dict[Goal, dict[Held, float]] = {
+    "build": {"sources": 0.8, "environment": 0.1, "wheels": 0.1},
+    "run": {"sources": 0.0, "environment": 0.6, "wheels": 0.4},
+}
+"""How what a release needs is spread over its places: an estimate. Of a build, objects and sources are most."""
+SIDE_GIB, SIDE_SHARE = 4.0, 0.25
+"""What pip unpacks and caches beside it, at most, and of all that is needed: an estimate."""
+WHEELS_GIB = [4.0, 8.0]
+"""What wheels for XPU and what they require take: a guess from downloads of 1.6 to 1.8 GB, which are unpacked.
+
+https://github.com/pytorch/test-infra/pull/6612, https://github.com/intel/torch-xpu-ops/issues/2745
+"""
 FEWEST_FILES = 20_000
 """An environment with a torch in it has about as many files."""
 NETWORK = {
@@ -181,30 +194,46 @@ NETWORK = {
 }
 
 
+def check_wheels_disk(question: Question) -> CheckAnswer | None:
+    """Look for room for the published wheels, where no torch is here that serves."""
+    published = question.profile.published
+    ours = published is not None and any(pin.startswith("torch==") and "+xpu" in pin for pin in published.wheels)
+    return _judge_disks(question, WHEELS_GIB, guess=True) if ours and not _serves(question) else None
+
+
 def check_disk(question: Question) -> CheckAnswer | None:
     """Look for room where the build writes; how much a release needs is often not known."""
-    resources = question.facts.resources
-    if resources is None or not resources.disks or question.goal == "run":
+    cost = question.profile.cost
+    if question.goal == "run":
         return None
-    closed = {disk.path: answer for disk in resources.disks if (answer := _closed(disk))}
+    return _judge_disks(question, cost.disk_gib if cost else None, guess=bool(cost and cost.confidence != "confirmed"))
+
+
+def _judge_disks(question: Question, gib: list[float] | None, *, guess: bool) -> CheckAnswer | None:
+    """Judge each place that is written to; `gib`: the least and the most that is needed in all."""
+    resources = question.facts.resources
+    if resources is None or not resources.disks:
+        return None
+    written = [disk for disk in resources.disks if question.goal == "build" or disk.holds != ["sources"]]
+    closed = {disk.path: answer for disk in written if (answer := _closed(disk))}
     if failing := next((answer for answer in closed.values() if answer.level == "fail"), None):
         return failing
-    told = [disk for disk in resources.disks if disk.total]  # /proc, and FUSE that counts nothing, say zero of zero
+    told = [disk for disk in written if disk.total]  # /proc, and FUSE that counts nothing, say zero of zero
     disks = [disk for disk in told if disk.path not in closed]
-    room = _room(disks, question.profile.cost) if disks else None
+    room = _room(disks, gib, question.goal, ", a guess" if guess else "") if disks else None
     return room if room and room.level == "fail" else next(iter(closed.values()), room)
 
 
-def _room(disks: list[DiskPlace], cost: BuildCost | None) -> CheckAnswer:
-    """Hold the tightest file system against its share of what a build writes: less than the least of it is a fault."""
-    least, most = cost.disk_gib if cost else (None, None)
+def _room(disks: list[DiskPlace], gib: list[float] | None, goal: Goal, guess: str) -> CheckAnswer:
+    """Hold the tightest file system against its share of what is written: less than the least of it is a fault."""
+    least, most = gib or (None, None)
+    shares, what = SHARES[goal], {"build": "needed:", "run": "wheels need"}[goal]
     groups = _by_filesystem(disks)
-    tightest = min(groups, key=lambda group: _free(group) - _needed(group, least))
-    wanted, perhaps, free = _needed(tightest, least), _needed(tightest, most), _free(tightest)
+    tightest = min(groups, key=lambda group: _free(group) - _needed(group, least, shares))
+    wanted, perhaps, free = _needed(tightest, least, shares), _needed(tightest, most, shares), _free(tightest)
     where = " and ".join(disk.path for disk in tightest)
-    told = f"{wanted / GIB:.3g}{f' to {perhaps / GIB:.3g}' if perhaps > wanted else ''} GiB" if cost else "unknown"
-    guess = ", a guess" if cost and cost.confidence != "confirmed" else ""
-    seen = f"{free / GIB:.0f} GiB {_whose(tightest)} at {where} (needed: {told}{guess})"
+    told = f"{wanted / GIB:.3g}{f' to {perhaps / GIB:.3g}' if perhaps > wanted else ''} GiB" if gib else "unknown"
+    seen = f"{free / GIB:.0f} GiB {_whose(tightest)} at {where} ({what} {told}{guess})"
     return CheckAnswer("fail" if free < wanted else "warn" if free < perhaps else "ok", seen)
 
 
@@ -249,13 +278,13 @@ def _whose(group: list[DiskPlace]) -> str:
     return "left of the quota" if limited else "free"
 
 
-def _needed(group: list[DiskPlace], gib: float | None) -> float:
+def _needed(group: list[DiskPlace], gib: float | None, shares: Mapping[Held, float]) -> float:
     """Give what a file system has to hold in bytes: all the shares of the places that lie on it."""
     held = [name for disk in group for name in disk.holds]
     if gib is None:
         return 0.0
-    share = sum(SHARES.get(name, 0.0) for name in held)
-    return round(share * gib, 6) * GIB if share else min(SIDE_GIB, gib) * GIB
+    share = sum(shares.get(name, 0.0) for name in held)
+    return round(share * gib, 6) * GIB if share else min(SIDE_GIB, SIDE_SHARE * gib) * GIB
 
 
 # Disk, memory and the limits of a container or batch job.

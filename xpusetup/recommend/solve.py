@@ -208,13 +208,23 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
         verb, title = "install", f"the published wheels, {version}; no build needed"
+        if into := _into(facts):
+            options += into
+            title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
         create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
-        options = f" --bundle {file}"
+        options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"
     yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
+
+
+def _into(facts: Facts) -> str:
+    """Give the option that mends the environment whose torch was made for something else; empty where none is wrong."""
+    torch = facts.torch
+    wrong = torch is not None and torch.version is not None and not torch.xpu and torch.kind != "interpreter"
+    return f" --into {shlex.quote(torch.prefix)}" if torch and wrong and torch.prefix else ""
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.

@@ -39,15 +39,29 @@ FEWEST = 3
 SHORT = 64
 """As many letters have room in the line of an area at 80 columns."""
 AMISS = ("fail", "crash")
+FOR_A_BUILD = "needed only to build from source"
 BY_SETUP = {*MENDS["setup.toolchain"], *MENDS["setup.oneapi"]}
 """Checks of what setup installs for a build, wherever they know commands themselves."""
 LABELS = {"pytorch": "PyTorch", "shell": "This shell", "driver": "GPU driver", "plugins": "Device"}
 
 
 def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Print the verdict, what to do, and the state of each area; `verbose`: of each check."""
-    level, verdict = _verdict(data)
+    """Print the verdict, what to do, and the state of each area; of checks that alone were asked for, what they say."""
+    level, verdict = _verdict_of_these(data) if data.only else _verdict(data)
     console.print(f"\n {MARKS[level]} [bold]{escape(verdict)}[/]")
+    if data.only:
+        console.print()
+        _show_checks(console, data)
+    else:
+        _show_diagnosis(console, data, level, verbose=verbose)
+    if data.pasted:
+        _show_pasted(console, data.pasted, verbose=verbose)
+    if data.saved:
+        console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
+
+
+def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
+    """Print why there is no way or what leads along it, then what the checks say."""
     if level == "fail" and data.way.route == "none":
         prose(console, "   ", data.way.why)
     if data.pasted and data.pasted.surer:
@@ -61,14 +75,10 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
     why = "" if data.chosen_by.startswith("the newest") and not verbose else f" ({data.chosen_by})"
     prose(console, " ", f"{data.machine} · judged for {data.profile}{why}", style="dim")
     if verbose or len(data.findings) <= FEWEST:
-        _show_checks(console, data.findings)
+        _show_checks(console, data)
     else:
         _show_areas(console, data, numbers)
     _show_more(console, data, verbose=verbose)
-    if data.pasted:
-        _show_pasted(console, data.pasted, verbose=verbose)
-    if data.saved:
-        console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
 
 
 def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
@@ -83,6 +93,17 @@ def _show_why(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 def _is_followed(data: Diagnosis) -> bool:
     """Say whether the way leads to what was asked for: a build alone may have been."""
     return "run" in data.stops or data.way.route == "build"
+
+
+def _verdict_of_these(data: Diagnosis) -> tuple[Level, str]:
+    """Say in one line what the checks say that alone were asked for: of the machine they tell nothing else."""
+    bad = sum(each.level in AMISS for each in data.findings)
+    unsure = sum(each.level in ("warn", "skip", "unknown") for each in data.findings)
+    level: Level = "fail" if bad else "warn" if unsure else "ok" if data.findings else "info"
+    if len(data.only) > 1 and level in ("fail", "warn"):
+        return level, f"{bad or unsure} of {len(data.only)} checks: {'a fault' if bad else 'a warning'}"
+    said = {"fail": "This check fails", "warn": "This check warns", "info": "Nothing to check here"}
+    return level, said.get(level) or ("This check holds" if len(data.only) == 1 else "These checks hold")
 
 
 def _verdict(data: Diagnosis) -> tuple[Level, str]:
@@ -103,8 +124,15 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
     refused = [each.profile for each in data.way.refusals if not data.chosen_by.startswith("the newest")]
     words += [f"{data.profile} is not advised here"] if data.way.profile in refused else []
     level: Level = "warn" if words else "ok"
-    words += ["a build would be stopped"] if data.stops.get("build") and not words else []
+    if data.stops.get("build") and not words:
+        return level, "Ready for PyTorch"
     return level, "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def brief_doctor(data: Diagnosis) -> str:
+    """Say in a line that all is well."""
+    level, verdict = _verdict_of_these(data) if data.only else _verdict(data)
+    return f"{MARKS['ok']} {verdict}" if level == "ok" else ""
 
 
 def _verdict_of(pasted: PasteSummary) -> str:
@@ -226,21 +254,28 @@ def _lines_of(
         elif _matters(each, data):
             yield each.level, f"{each.title}: {_first(each)} ({each.id})", each.fix
         else:
-            yield "info", f"{each.title}: matters for a build alone ({each.id})", None
-    well = [f"{each.title}: {_first(each)}" for each in group if each.level in ("ok", "info")]
+            yield "info", f"{each.title}: {FOR_A_BUILD} ({each.id})", None
+    good = [each for each in group if each.level in ("ok", "info")]
+    good.sort(key=lambda each: not _matters(each, data))
+    well = [f"{each.title}: {_first(each)}" for each in good]
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
-        yield "skip", f"not known yet: {waiting} of {len(group)} checks", None
+        above = {each.caused_by for each in group if each.level == "skip"}
+        where = ", ".join(str(number) for name, number in numbers.items() if name in above)
+        yield "skip", f"waits for {where} above" if where else f"not known yet: {waiting} of {len(group)} checks", None
     elif well and not amiss:
         yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
 
 
-def _show_checks(console: Console, findings: list[DoctorFinding]) -> None:
+def _show_checks(console: Console, data: Diagnosis) -> None:
     """Print every check with its reason, its source, and where something is amiss with what mends it."""
-    for area, group in groupby(findings, key=lambda finding: finding.area):
+    for area, group in groupby(data.findings, key=lambda finding: finding.area):
         label = LABELS.get(area, area.capitalize())
         for finding in group:
-            console.print(f" {label:<11} {MARKS[finding.level]} {escape(f'{finding.title}: {_first(finding)}')}")
+            later = finding.level in AMISS and not data.only and not _matters(finding, data)
+            text = f"{finding.title}: {_first(finding)}{f' ({FOR_A_BUILD})' if later else ''}"
+            mark = MARKS["info" if later else finding.level]
+            console.print(f" {label:<11} {mark} {escape(text)}")
             label = ""
             prose(console, " " * 15, finding.why)
             if finding.level in (*AMISS, "warn"):
@@ -257,7 +292,11 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
         console.print(f"\n what can be built here: {', '.join(others)}")
     words = [f"-v shows all {len(data.findings)} checks", "--only ID one of them"]
     words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
-    words += ["--for build what stops a build"] if data.stops.get("build") and "build" not in _goals(data) else []
+    words += (
+        ["building from source needs more: --for build"]
+        if data.stops.get("build") and "build" not in _goals(data)
+        else []
+    )
     console.print(f"\n {' · '.join(words)}", style="dim")
 
 

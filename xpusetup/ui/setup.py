@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import DONE, print_commands, prose
+from xpusetup.ui.console import DONE, MARKS, print_commands, prose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,7 +25,8 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
-        console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
+        where = "on that machine" if data.elsewhere else "do it"
+        console.print(f" {where}, after asking: [cyan]{escape(data.apply)}[/]\n")
     if data.left:  # what stops this and no command above mends
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
@@ -41,6 +42,11 @@ def show_commands(console: Console, data: SetupResult, *, verbose: bool = False)
     """Print the commands by step, and what no command is known for."""
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
+    if data.without_gpu:
+        console.print(f" {MARKS['warn']} no Intel GPU was found: [cyan]lspci -nn | grep -E 'VGA|Display'[/]")
+        build = "this prepares a build for another machine"
+        more = build if data.goal == "build" else "to prepare a build for another machine: xpusetup setup --for build"
+        console.print(f"   {more}\n")
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
