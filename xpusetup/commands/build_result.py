@@ -237,7 +237,7 @@ def describe_proof(root: Root) -> ProofSummary:
     seen = read_verification(root)
     names = [device.get("name", "") for device in seen.get("devices", [])]
     checks = [check for check in seen.get("checks", []) if check.get("level") != "skip"]
-    failing = [check["id"] for check in checks if check.get("level") in BAD and not check.get("caused_by")]
+    failing = [str(check.get("id", "")) for check in checks if check.get("level") in BAD and not check.get("caused_by")]
     return ProofSummary(names[0] if names else seen.get("device", ""), len(checks), failing)
 
 

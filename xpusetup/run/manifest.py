@@ -255,9 +255,14 @@ def find_missing_proof(root: Root, standing: Standing) -> MissingProof:
 
 
 def read_verification(root: Root) -> dict[str, Any]:
-    """Give the document of the last verification; empty where there was none."""
+    """Give the document of the last verification; empty where there was none. Its rows are always tables."""
     manifest = read_manifest(root)
-    return (manifest.get("verification") or {}) if "verified" in manifest else read_document(root / VERIFICATION)
+    seen = (manifest.get("verification") or {}) if "verified" in manifest else read_document(root / VERIFICATION)
+    return {name: _rows(value) if name in {"devices", "checks"} else value for name, value in seen.items()}
+
+
+def _rows(value: object) -> list[dict[str, Any]]:
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
