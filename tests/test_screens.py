@@ -102,7 +102,7 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("explain-said", replace(screens.UNEXPLAINED, said=screens.SAID), False),
     ("plan", screens.PLAN, False),
     ("plan-guessed", replace(screens.PLAN, estimate=screens.GUESSED), False),
-    ("plan-guessed-verbose", replace(screens.PLAN, estimate=screens.GUESSED), True),
+    ("plan-guessed-verbose", replace(screens.PLAN, steps=screens.PLAN.steps[:1], estimate=screens.GUESSED), True),
     ("plan-unknown", replace(screens.PLAN, estimate=screens.UNKNOWN), False),
     ("plan-done", replace(screens.PLAN, steps=screens.PLAN.steps[:4]), False),
     ("plan-not-ready", replace(screens.PLAN, missing=["oneapi.compiler", "cc.gcc"]), False),
