@@ -1,4 +1,4 @@
-"""build, install, plan, bisect, emit: from a profile to steps, and to what they make."""
+"""build: from a profile to steps, and to what they make."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from xpusetup.cli import options
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
-
-
-# build, install, plan: from a profile to steps, and to what they make.
 
 
 @options.command(

@@ -1,4 +1,4 @@
-"""bundle, cache, toolkit: what is fetched in one file, what is kept on the disk, a tool chain made from wheels."""
+"""bundle: all that a build fetches in one file, and whether such a file is whole."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from xpusetup.cli import options
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
-
-
-# bundle: all that a build fetches in one file, and whether such a file is whole.
 
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]

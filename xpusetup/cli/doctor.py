@@ -1,4 +1,4 @@
-"""The bare command, setup, doctor, explain, skill and self: the shortest way, what is wrong, what this program is."""
+"""doctor: what is wrong on this machine, or on one that somebody describes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from xpusetup.cli import options
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
-
-# doctor and explain: what is wrong here, and what went wrong there.
 
 FactFiles = Annotated[
     list[str] | None, options.value("--facts", "FILE", "Judge a machine that --save saw; several: what differs.")

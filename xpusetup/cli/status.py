@@ -1,4 +1,4 @@
-"""run, env, status, report, adopt, remove: what was built, how to use it, and how it goes."""
+"""status: how far a build is, what it holds, and what it was made from."""
 
 from __future__ import annotations
 

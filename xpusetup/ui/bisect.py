@@ -1,4 +1,4 @@
-"""The commit that broke something, and the few lines of a report."""
+"""The commit that broke something, in a form that goes into a report as it is."""
 
 from __future__ import annotations
 
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
 
     from xpusetup.bisect.io import Commit
     from xpusetup.commands.bisect import Bisection, CommitSearch
-
-
-# bisect: the commit that broke it, in a form that goes into a report as it is.
 
 
 SHORT = 12

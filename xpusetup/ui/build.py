@@ -1,4 +1,4 @@
-"""The end of a build on the screen, its plan, and what a root holds."""
+"""The end of a build or an installation on the screen."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.build_result import BuildResult, InstallResult, NinjaTarget
     from xpusetup.commands.explain import StepFailure
-
-
-# The end of a build on the screen, and its plan.
 
 
 LARGE = 10

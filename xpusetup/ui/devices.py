@@ -1,4 +1,4 @@
-"""Accelerators and extensions; results of verify beside each other."""
+"""Accelerators and extensions: what is here, what serves it, what breaks torch; saved results side by side."""
 
 from __future__ import annotations
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.devices import DeviceList, DeviceTable, ProofComparison
     from xpusetup.machine.accelerators import AcceleratorRow
-
-
-# Accelerators and extensions on the screen: what is here, what serves it, what breaks `import torch`.
 
 
 HERE = {True: "[green]✓[/]", False: "[dim]·[/]", None: "[yellow]?[/]"}

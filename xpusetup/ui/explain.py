@@ -1,4 +1,4 @@
-"""Why something failed, and why each step would run."""
+"""Why something failed: the line that matters, its cause, what to do."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.explain import ExplainResult, StepWords
     from xpusetup.explain.explanation import Cause
-
-
-# Why something failed, on the screen: the line that matters, its cause, what to do.
 
 
 THREAD = re.compile(r"^https://github\.com/([^/]+/[^/]+)/(?:issues|pull)/(\d+)$")
