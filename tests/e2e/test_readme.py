@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("follow
 PACKAGES = "pipx python3-venv python3-dev git g++ make"
 LINES = [line for block in ALL if block.page == "README.md" for line in block.commands()]
 NOT_HERE = ("sudo ", "xpusetup setup", "xpusetup install", "make test")
-"""Lines for those who are not root yet, have a GPU, and gigabytes of room for torch; and the line that runs this test."""
+"""Lines for root, for a GPU and gigabytes of room for torch; and the one that runs this test."""
 CLONE = """
 cd /srv/xpusetup && git init -q && git add -A && git -c user.name=a -c user.email=a@b.invalid commit -qm one
 git clone -q /srv/xpusetup ~/xpusetup
