@@ -89,9 +89,9 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
 
 def _stopped(data: BuildResult) -> tuple[str, str]:
     """Give the mark and the words of a build that is not finished: it may have been asked for no more."""
-    return (
-        ("[green]✓[/]", f"stopped after {data.until}, as asked; ") if data.until else ("[yellow]![/]", "not finished: ")
-    )
+    if data.until:
+        return "[green]✓[/]", f"stopped after {data.until}, as asked; "
+    return "[yellow]![/]", "not finished: "
 
 
 def in_one_line(data: BuildResult, done: str) -> str:
