@@ -190,6 +190,22 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, fetch: Callable[..., P
         fetch()
 
 
+@pytest.mark.parametrize("target", ["lib", "lib/../lib"])
+def test_nothing_lies_behind_a_link_and_none_goes_down_and_up(
+    tmp_path: Path, fetch: Callable[..., Path], target: str
+) -> None:
+    (tmp_path / "place").mkdir()
+    with tarfile.open(tmp_path / "place" / NAME, "w:gz") as tar:
+        tar.addfile(tarfile.TarInfo("top/lib/a"), io.BytesIO())
+        link = tarfile.TarInfo("top/inside")
+        link.type, link.linkname = tarfile.SYMTYPE, target
+        tar.addfile(link)
+        if target == "lib":
+            tar.addfile(tarfile.TarInfo("top/inside/b"), io.BytesIO())
+    with pytest.raises(SystemExit):
+        fetch()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
