@@ -139,3 +139,12 @@ def test_whose_words_are_whose(words: str, argv: list[str], program: Program, mo
     program(words)
     named = "dev" if "dev" in words else "sim" if "sim" in words else ""
     assert ran == [(named, argv)]
+
+
+@pytest.mark.parametrize("verb", ["build", "plan", "status", "verify"])
+def test_a_mistyped_name_of_a_build_begins_no_other_build(verb: str, program: Program) -> None:
+    ran = program(f"{verb} --name=dve")
+    assert ran.code == 2
+    assert "there is no build 'dve'; did you mean dev?" in ran.err
+    assert f"xpusetup {verb} --name dev" in ran.err
+    assert "a new build names its profile, as in: xpusetup build PROFILE --name dve" in ran.err

@@ -10,16 +10,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.command import Command
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Layout, Request
-from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.text import hint_at_nearest, nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.config.shipped import full_name, is_path, load_profile, other_ways, profile_names, stack_names
-from xpusetup.run.root import LOCKED, Root, read_lock, read_locked_profile
+from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, from_home, is_own_environment, variable
 from xpusetup.system.files import check_folder, note_place, plain_folder
@@ -245,10 +245,22 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
         return replace(where, profile=named, rev=rev, take=take, toolkit=kit), "--root" if where.root else "--name"
     if settings.profile:
         return replace(where, profile=full_name(settings.profile)), settings.origins["profile"]
+    if where.name:
+        _refuse_near(where.name, settings)
     from xpusetup.recommend.default import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
+
+
+def _refuse_near(name: str, settings: Settings) -> None:
+    """Raise UsageError for a name that no build has and that is like one that is here: one letter costs hours."""
+    close = nearest(name, [root.path.name for root in find_roots(roots_folder(settings))])
+    if close and not _root(Where(), settings, name).exists():
+        meant = Command(f"the same command with --name {close}", again=("--name", close))
+        new = Command(f"xpusetup build PROFILE --name {shlex.quote(name)}", open=True)
+        fix = Advice(meant, "\na new build names its profile, as in: ", new)
+        raise UsageError(f"there is no build {name!r}; did you mean {close}?", fix=fix)
 
 
 def check_stack(name: str) -> str:
