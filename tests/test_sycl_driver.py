@@ -144,6 +144,36 @@ def test_paths_inside_the_library_are_those_of_the_folder(tmp_path: Path) -> Non
     assert clean_log("", tmp_path) == ""
 
 
+IN_HEADER = """\
+In file included from vadd.cpp:1:
+In file included from /sycl-jit-toolchain/include/sycl/handler.hpp:34:
+/sycl-jit-toolchain/include/sycl/detail/kernel_launch_helper.hpp:250:13: error: {}
+  250 |             std::forward<decltype(args)>(args)...);
+/sycl-jit-toolchain/include/sycl/queue.hpp:2852:12: note: in instantiation of 'X' requested here
+ 2852 |     return parallel_for_impl<KernelName>(Range, Rest...);
+"""
+REQUESTED = """\
+vadd.cpp:10:5: note: in instantiation of 'parallel_for<auto_name, (lambda at vadd.cpp:10:25)>' requested here
+   10 |   q.parallel_for(range, [=](sycl::id<1> i) { a[i] += b[i]; });
+      |     ^
+"""
+NO_NAME = "; provide a kernel name, or use '-fsycl-unnamed-lambda' to enable unnamed kernel lambdas"
+
+
+def test_a_kernel_without_a_name_is_told_once_at_the_line_that_launches_it(tmp_path: Path) -> None:
+    """Each range makes two kernels: the second one rounds it up. From 2026.1.0, on `q.parallel_for(range, [=] ...)`."""
+    both = ("'RoundedRangeKernel<1, (lambda at vadd.cpp:10:25)>'", "'(lambda at vadd.cpp:10:25)'")
+    log = "".join(IN_HEADER.format(f"unnamed type {each} is invalid{NO_NAME}") + REQUESTED for each in both)
+    first, *source = clean_log(log, tmp_path).splitlines()
+    assert first.startswith("vadd.cpp:10:5: error: this lambda needs a kernel name, because g++ compiles the host code")
+    assert source == REQUESTED.splitlines()[1:]
+
+
+def test_other_errors_of_a_header_stay_as_they_are(tmp_path: Path) -> None:
+    log = IN_HEADER.format("no member named 'x'") + REQUESTED
+    assert clean_log(log, tmp_path) == log.replace("/sycl-jit-toolchain", str(tmp_path))
+
+
 DEVICE = "a.cpp:3:7: warning: unused variable 'x' [-Wunused-variable]\n    3 |   int x;\n"
 HOST = """\
 In file included from a.hpp:1,

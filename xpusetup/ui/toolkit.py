@@ -25,6 +25,7 @@ def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
     for name, version in data.wheels.items() if verbose else ():
         console.print(f"   {escape(name)} {escape(version)}", style="dim")
     console.print(f"   switch it on: [cyan]. {escape(short_path(data.activate))}[/]", soft_wrap=True)
+    console.print("   name each kernel: q.parallel_for<class NAME>(...); g++ compiles the host code")
     if data.state == "made":
         terms = escape(short_path(data.terms))
         console.print(f"   the libraries are Intel's, under its terms: {terms}", soft_wrap=True)

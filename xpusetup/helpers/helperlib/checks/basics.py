@@ -86,7 +86,7 @@ def check_responds(bench: DeviceBench) -> BenchOutcome:
     except RuntimeError as error:
         if not FULL.search(str(error)):
             raise
-        seen = f"{describe_error(error)}: not 16 bytes are to be had, so another process holds its memory"
+        seen = f"{describe_error(error)}: even 16 bytes are not free, so another process holds its memory"
         return BenchOutcome("fail", seen, "1 + 1 = 2")
     sums = ones + ones
     bench.synchronize()

@@ -20,13 +20,19 @@ CONTEXT = re.compile(
     r"^(In file included from|\s+from) |^\S.*: (In |At global scope|In instantiation|\s*required (from|by))"
 )
 NOTE = re.compile(r"^\S[^:]*:\d+:(?:\d+:)? note: ")
-UNNAMED = re.compile(r", or use '-fsycl-unnamed-lambda' to enable unnamed kernel lambdas")
+UNNAMED = re.compile(
+    r"unnamed type '.*' is invalid; provide a kernel name, or use '-fsycl-unnamed-lambda' to enable unnamed kernel "
+    r"lambdas"
+)
+NAMELESS = (
+    "this lambda needs a kernel name, because g++ compiles the host code: q.parallel_for<class NAME>(...), or a "
+    "functor of a named class"
+)
 UNDEFINED = re.compile(r"(Undefined function \S+ found in \S+)\. This may result in runtime errors\.")
 JOINING = (
     r"\1; if another source has it, compile both with -fsycl-allow-device-image-dependencies, else no kernel "
     "that calls it can be launched"
 )
-NAMING = "; a name is a class of its own: q.parallel_for<class NAME>(...), or a functor of a named class"
 
 
 def map_paths(text: str, folder: Path) -> str:
@@ -36,9 +42,20 @@ def map_paths(text: str, folder: Path) -> str:
 
 def clean_log(text: str, folder: Path) -> str:
     """Give the device pass's words as they would stand on a screen."""
-    text = UNNAMED.sub(NAMING, map_paths(PREFIX.sub("", text), folder))
-    text = UNDEFINED.sub(JOINING, text)
-    return f"{text.rstrip()}\n" if text.strip() else ""
+    text = UNNAMED.sub(NAMELESS, map_paths(PREFIX.sub("", text), folder))
+    text = f"{UNDEFINED.sub(JOINING, text).rstrip()}\n"
+    return "".join(dict.fromkeys(_at_launch(group, folder) for group in _groups(text))).lstrip("\n")
+
+
+def _at_launch(group: list[str], folder: Path) -> str:
+    """Give a message; one about a kernel's name, which is of SYCL's headers, at the line that launches the kernel."""
+    said = next((found for line in group if (found := SAID.match(line.rstrip("\n")))), None)
+    if said is not None and "kernel name" in said["text"] and said["file"].startswith(f"{folder}/"):
+        for number, line in enumerate(group):
+            if (note := NOTE.match(line)) and not line.startswith(f"{folder}/"):
+                place = note[0].removesuffix(" note: ")
+                return "".join((f"{place} error: {said['text']}\n", *group[number + 1 :]))
+    return "".join(group)
 
 
 def drop_repeated(host: str, device: str) -> str:

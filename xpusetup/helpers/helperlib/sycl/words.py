@@ -6,7 +6,7 @@ in clang's words. `Kind` says who gets a word; what the driver itself heeds (`ow
 What a word does was seen by compiling with it and without it (tests/e2e/test_sycl_words.py). The library takes some
 words and drops them in silence; each of those is `none` or `refused` here. Floating point of device code is clang's
 where nothing is said: precise, with multiplications and additions joined within an expression (`-ffp-contract=on`).
-That of icpx (`-fp-model=fast`) is to be had by that word.
+Pass `-fp-model=fast` for that of icpx.
 """
 
 from __future__ import annotations
