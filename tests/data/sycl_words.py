@@ -93,7 +93,7 @@ list](../tests/data/sycl_words.toml), with releases, files and addresses). What 
 with it and without it (intel-sycl-rt 2026.0.0 and 2026.2.0); a test repeats that. No GPU ran any of it.
 
 - **Floating point of device code is precise** where nothing is said: `-ffp-contract=on`, no fast-math. That is clang's
-  default, not icpx's (`-fp-model=fast`), which is to be had by that word. torch-xpu-ops from 2.12 on says
+  default, not icpx's (`-fp-model=fast`), which that word selects. torch-xpu-ops from 2.12 on says
   `-fno-fast-math` itself. Up to 2.11 it takes icpx's default and limits it, so its kernels are more precise here than
   the published ones: no division becomes a multiplication, and an addition joins a multiplication only within one
   expression.
