@@ -39,11 +39,14 @@ def test_before_any_command_began(number: signal.Signals, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("number", NUMBERS)
-def test_while_a_command_works(number: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
+def test_while_a_command_works(
+    number: signal.Signals, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["xpusetup", "status", "my build"])
     with pytest.raises(Finished) as ended:
         finish("status", lambda: ask(number), json=False)  # type: ignore[arg-type, return-value]
     assert ended.value.code == 130
-    assert "interrupted" in capsys.readouterr().err
+    assert capsys.readouterr().err == " ✗ interrupted\n   fix  it goes on with: xpusetup status 'my build'\n"
 
 
 def test_what_the_caller_ignores_stays_ignored() -> None:

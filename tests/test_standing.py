@@ -129,6 +129,22 @@ def test_a_build_at_work(here: Path) -> None:
     assert caught.value.fix == f"xpusetup status --profile sim --root {root} --log venv -f"
 
 
+def test_an_interrupted_build_has_not_failed(here: Path) -> None:
+    """Its manifest is of the run before, whose failure was repeated; the lock's owner lives no longer."""
+    root = make_root(here / "r", done=8, failed="simxpu.build")
+    (root / "lock").write_text("1 0 another\n")
+    (root / "stamps/simxpu.build").unlink()
+    (root / "steps").mkdir()
+    (root / "steps/simxpu.install.sh").write_text("AFTER='simxpu.build'\n")
+    (root / "inputs/.begun.simxpu.build").touch()
+    (root / "logs/simxpu.build.log").touch()
+    os.utime(root / "lock", (1e9, 1e9))
+    result = status_of_one(Where(root=str(root)))
+    assert (result.code, result.data.failed, result.data.interrupted) == (0, None, ["simxpu.build"])
+    assert result.data.older == ["simxpu"]
+    assert result.data.fix == f"xpusetup build --profile sim --root {root}"
+
+
 @pytest.mark.parametrize(("verified", "code"), [(True, 0), (None, 0), (False, 1)])
 def test_a_failed_verification_ends_with_one(here: Path, *, verified: bool | None, code: int) -> None:
     done = 10 if verified else 9

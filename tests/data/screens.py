@@ -330,6 +330,8 @@ STATUS = BuildStatus(
     steps=len(STEPS),
     at_work=None,
     failed=None,
+    interrupted=[],
+    older=[],
     wheels=[InstalledWheel(**fields_of(each), intact=each.name == "torchaudio", installed=True) for each in WHEELS],
     damaged={
         "torch.build": f"{WHEELS[0].path} is missing",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import time
@@ -147,6 +148,8 @@ def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
     said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
     assert said.code == 3
     assert said.document["error"]["message"] == f"another xpusetup (process {process.pid}) is at work in {built}"
+    watch = f"xpusetup status {shlex.join(tiny.options(built))} --log tiny.build -f"
+    assert said.document["error"]["fix"] == f"watch it: {watch}\nor make another one beside it: --name NAME"
     assert process.wait() == 0
 
 
@@ -164,6 +167,7 @@ def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Sig
     assert process.wait() == 130
     assert time.monotonic() - began < 30  # the step would sleep a minute
     assert alive(built) == []
+    assert "interrupted in tiny.build: " in xpusetup("status", *tiny.options(built), env=tiny.env).out
 
 
 @pytest.mark.parametrize("damage", [by_name("missing"), "changed"])

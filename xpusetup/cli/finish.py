@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shlex
 import signal
 import sys
 import traceback
@@ -170,6 +171,7 @@ def finish(
     command: str, work: Callable[[], AnyResult], *, json: bool, quiet: bool = False, verbose: bool = False
 ) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
+    from xpusetup.base.command import Advice, Command
     from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
     from xpusetup.commands.result import complete_result
     from xpusetup.system.files import unforeseen
@@ -184,7 +186,7 @@ def finish(
             raise UsageError("--json has stdout for its document", fix="name a file to write, as in: --out FILE")
         result = _work_trusted(work, json=json)
     except KeyboardInterrupt:
-        error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
+        error: XpuError = InterruptedRunError("interrupted", fix="it goes on with: ")
     except XpuError as caught:
         error = caught
     except OSError as caught:  # nothing that this program could know before
@@ -194,6 +196,8 @@ def finish(
     else:
         _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
+    if isinstance(error, InterruptedRunError) and error.fix:
+        error.fix = Advice(error.fix, Command(shlex.join(["xpusetup", *sys.argv[1:]])))
     error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     error.message += _tell_variables(error.message)
     _say(lambda: _write_error(command, error) if json else show_error(error), code=error.code)

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Advice
 from xpusetup.base.document import fields_of
-from xpusetup.base.errors import NoDeviceError, UsageError
+from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError
 from xpusetup.base.model import Event, Request, Step
 from xpusetup.base.text import hide_all
 from xpusetup.commands import tuning
@@ -33,8 +34,8 @@ from xpusetup.plan.install import (
     Purpose,
     members_without_wheels,
 )
-from xpusetup.run.lock import hold_lock
-from xpusetup.run.manifest import read_document, read_keys, read_manifest
+from xpusetup.run.lock import BusyError, hold_lock
+from xpusetup.run.manifest import read_document, read_keys, read_manifest, read_standing
 from xpusetup.run.prepare import (
     PreparedPlan,
     find_ready,
@@ -202,7 +203,18 @@ def make_ready(
 
 
 def run_ready(ready: ReadyRun) -> Result[BuildResult]:
-    """Run what was made ready."""
+    """Run what was made ready. Raises NotReadyError where a build is at work there already."""
+    try:
+        return _run_alone(ready)
+    except BusyError as error:
+        from xpusetup.commands.status import watch_command  # noqa: PLC0415 - nearly always nobody else is there
+
+        watch = watch_command(ready.workspace.options, read_standing(ready.prepared.root))
+        fix = Advice("watch it: ", watch, "\nor make another one beside it: --name NAME")
+        raise NotReadyError(error.message, fix=fix, follows=watch) from error
+
+
+def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
     workspace, request, prepared, gap = ready.workspace, ready.request, ready.prepared, ready.gap
     purpose, tuned, launcher = prepared.purpose, ready.tuned, ready.launcher
     observe = with_forecast(ready.options.observe, prepared)

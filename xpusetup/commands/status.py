@@ -110,12 +110,17 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
     built = find_built(workspace)
     standing = read_standing(built.root)
     if standing.held and standing.coming:
-        log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
-        watch = Command(f"xpusetup status {options_of(workspace, built.layout)}{log}")
+        watch = watch_command(options_of(workspace, built.layout), standing)
         message = f"a build is at work in {built.root.path}; to come: {render_first(standing.coming)}"
         fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
         raise NotReadyError(message, fix=fix, follows=watch)
     return built
+
+
+def watch_command(options: str, standing: Standing) -> Command:
+    """Give the command that follows the log of a build at work, or says how far it is between two steps."""
+    log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
+    return Command(f"xpusetup status {options}{log}")
 
 
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
@@ -148,9 +153,10 @@ class BuildStatus:
     """What a root holds and whether it still is what was made and verified, with the commands that lead on.
 
     `damaged`: step -> why; `replaced`: what somebody changed in the environment; `at_work`: steps that run now, null
-    where nothing is; `void`: there was a verification, of something else. `verification` is verify's own document, and
-    `proof` what it comes to, null where it does not stand.
-    `misfits`: what beside torch was made for another one, null where nobody could look. `members` are those of a stack.
+    where nothing is; `interrupted`: steps in which the last run was; `older`: distributions of a build before, which
+    are still in the environment; `void`: there was a verification, of something else. `verification` is verify's own
+    document, and `proof` what it comes to, null where it does not stand. `misfits`: what beside torch was made for
+    another one, null where nobody could look. `members` are those of a stack.
     """
 
     profile: str
@@ -162,6 +168,8 @@ class BuildStatus:
     steps: int
     at_work: list[str] | None
     failed: str | None
+    interrupted: list[str]
+    older: list[str]
     wheels: list[InstalledWheel]
     damaged: dict[str, str]
     checked: bool
@@ -225,6 +233,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         steps=len(standing.steps),
         at_work=list(standing.at_work) if standing.held else None,
         failed=None if standing.held else read_failed(root, manifest) or None,
+        interrupted=[*standing.cut],
+        older=_older(workspace, root, standing),
         wheels=_wheels(workspace, root, standing, damaged),
         damaged=damaged,
         checked=check,
@@ -266,6 +276,13 @@ def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[
     return [
         InstalledWheel(**fields_of(each), intact=each.path not in bad, installed=there[each.name]) for each in wheels
     ]
+
+
+def _older(workspace: Workspace, root: Root, standing: Standing) -> list[str]:
+    """Give the distributions in the environment whose wheel is to be made again."""
+    stamps = read_stamps(root)
+    names = {f"{part.name}.install": part.distribution for part in workspace.profile.components}
+    return [name for step, name in names.items() if name and step in stamps and step in standing.left]
 
 
 def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:

@@ -63,6 +63,10 @@ STARTED = 19
 """The place of a process's start in /proc/N/stat, after its name."""
 
 
+class BusyError(NotReadyError):
+    """Another program of this machine is at work in a root."""
+
+
 @contextmanager
 def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
     """Hold the lock of a root and give its descriptor. Raises NotReadyError while another program builds there."""
@@ -141,7 +145,7 @@ def _take(handle: int, path: Path) -> int | None:
     if owner is None or _lives(owner):
         who = "another build" if owner is None else f"another xpusetup (process {_number(owner)})"
         fix = f"wait until it ends, or build elsewhere: {how_chosen(path.parent)}"
-        raise NotReadyError(f"{who} is at work in {path.parent}", fix=fix)
+        raise BusyError(f"{who} is at work in {path.parent}", fix=fix)
     return _number(owner)
 
 
@@ -179,6 +183,12 @@ def is_held(path: Path) -> bool:
     """Say whether the program that took a lock still lives. It is not touched, so that no build is disturbed."""
     owner = _parse_owner(read_text(path) or "")
     return owner is not None and _lives(owner)
+
+
+def is_abandoned(path: Path) -> bool:
+    """Say whether who took a lock last was ended before it let it go: by Ctrl-C, a signal, a crash."""
+    owner = _parse_owner(read_text(path) or "")
+    return owner is not None and not _lives(owner)
 
 
 def _write_owner(handle: int, path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.keys import installs, parse_stamp
-from xpusetup.run.lock import hold_lock, is_held
+from xpusetup.run.lock import hold_lock, is_abandoned, is_held
 from xpusetup.run.root import Root, parse_document, read_lock, read_stamps
 from xpusetup.system import files
 from xpusetup.system.git import read_tree
@@ -242,8 +242,12 @@ def read_verified(root: Root, standing: Standing, manifest: Mapping[str, Any]) -
 
 
 def read_failed(root: Root, manifest: Mapping[str, Any]) -> str:
-    """Name the step that failed in the last run, be it of the scripts by themselves; empty where none did."""
-    return (files.read_text(root / "failed") or "").strip() or str(manifest.get("failed") or "")
+    """Name the step that failed in the last run, be it of the scripts by themselves; empty where none did.
+
+    A run that was interrupted wrote no manifest: what failed in the one before was repeated.
+    """
+    by_hand = (files.read_text(root / "failed") or "").strip()
+    return by_hand or ("" if is_abandoned(root / "lock") else str(manifest.get("failed") or ""))
 
 
 def find_missing_proof(root: Root, standing: Standing) -> MissingProof:
@@ -334,7 +338,8 @@ class Standing:
 
     `done` are those whose results still stand: no step that they follow from is to come.
 
-    `command` made it, with the further options `words`; `held` says whether it is at work.
+    `command` made it, with the further options `words`; `held` says whether it is at work, `cut` in which steps the
+    last run was interrupted.
     """
 
     command: str
@@ -344,6 +349,7 @@ class Standing:
     left: tuple[str, ...]
     at_work: tuple[str, ...]
     held: bool
+    cut: tuple[str, ...]
 
     @property
     def installed(self) -> bool:
@@ -373,6 +379,7 @@ def read_standing(root: Root) -> Standing:
         left=open_ if any(not step.startswith(VERIFYING) for step in open_) else (),
         at_work=_begun(root) if held else (),
         held=held,
+        cut=_begun(root) if is_abandoned(root / "lock") else (),
     )
 
 

@@ -115,8 +115,7 @@ def run_plan(run: PlanRun) -> RunOutcome:
             if ended and not work.outcome.failed:
                 _advance(run, work)
     except KeyboardInterrupt as error:
-        during = _during(work.running)
-        raise InterruptedRunError(f"interrupted{during}", fix="the same command goes on there") from error
+        raise InterruptedRunError(f"interrupted{_during(work.running)}", fix="it goes on there with: ") from error
     except NotReadyError as error:
         _hold_root(run, work.running, error)
         raise

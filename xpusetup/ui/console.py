@@ -271,9 +271,14 @@ def name_some(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
+def steps_coming(number: int) -> str:
+    """Say how many steps are still to come."""
+    return f"{number} {'step' if number == 1 else 'steps'} to come"
+
+
 def steps_left(left: Sequence[str]) -> str:
     """Say which steps are still to come."""
-    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({name_some(left)})"
+    return f"{steps_coming(len(left))} ({name_some(left)})"
 
 
 DONE = "[green]✓[/] "

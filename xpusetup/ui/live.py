@@ -16,7 +16,7 @@ from xpusetup.base.text import hide, render_duration
 from xpusetup.run.time_left import Pace, describe_line, render_left
 from xpusetup.system.environment import now
 from xpusetup.system.memory import Memory, read_memory
-from xpusetup.ui.console import make_console, moves
+from xpusetup.ui.console import make_console, moves, steps_coming
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -195,7 +195,7 @@ class BuildView:
         coming = self._left - len(self._steps)
         if not self._steps or coming <= 0:
             return
-        steps = f"{coming} {'step' if coming == 1 else 'steps'} to come"
+        steps = steps_coming(coming)
         gone, left = time - self._began, max(0.0, self._ends - time)
         if not self._ends:
             yield steps

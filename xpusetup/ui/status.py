@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import chosen, home_quoted, prose, steps_left, verified, with_home
+from xpusetup.ui.console import chosen, home_quoted, prose, steps_coming, steps_left, verified, with_home
 from xpusetup.ui.members import show_misfits, show_proofs
 from xpusetup.ui.unverified import show_unverified
 
@@ -75,20 +75,29 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line)}")
     if data.at_work is not None:
         now = f": {', '.join(data.at_work)}" if data.at_work else ""
-        console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
+        coming = data.steps - len(data.skipped) - len(data.at_work)  # as the build itself counts
+        console.print(f" … {data.made_by} is at work{now} · {steps_coming(coming)}")
         for step in data.at_work:
             console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
     elif data.failed and not data.failed.startswith(VERIFYING):
         left = f"; {steps_left(data.left)}" if data.left else ""
         prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
+        _show_older(console, data)
         log = home_quoted(f"{data.root}/logs/{data.failed}.log")
         console.print(f"   [bold]why[/]    xpusetup explain {escape(log)}")
         console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     elif data.left:
-        prose(console, "   ", f"not finished: {steps_left(data.left)}", first=" [yellow]![/] ")
+        state = f"interrupted in {', '.join(data.interrupted)}" if data.interrupted else "not finished"
+        prose(console, "   ", f"{state}: {steps_left(data.left)}", first=" [yellow]![/] ")
+        _show_older(console, data)
         console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     else:
         _show_held_proof(console, data, " (before that)" if harmed else "")
+
+
+def _show_older(console: Console, data: BuildStatus) -> None:
+    if data.older:
+        prose(console, "   ", f"the environment still holds {', '.join(data.older)} of the build before")
 
 
 def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
