@@ -107,6 +107,18 @@ def test_git_is_told_of_the_folder_that_it_names_and_of_no_other(line: str, fold
             "the code uses a name that nothing declares; the compiler knows a similar one: scale_largest",
         ),
         (
+            "a.cpp:42:10: error: no member named 'emptylike' in namespace 'at'; did you mean 'empty_like'?",
+            "the code uses a name that nothing declares; the compiler knows a similar one: empty_like",
+        ),
+        (
+            "a.cpp:42:10: error: no template named 'vectr' in namespace 'std'; did you mean 'vector'?",
+            "the code uses a name that nothing declares; the compiler knows a similar one: vector",
+        ),
+        (
+            "a.cpp:17:42: error: SYCL kernel cannot allocate storage",
+            "a SYCL kernel, or a function that it calls, does what device code may not do: allocate storage",
+        ),
+        (
             "c++: fatal error: Killed signal terminated program cc1plus\nslurmstepd: error: Detected 1 oom_kill event",
             "the compiler needed more memory than Slurm gives the job, and was killed",
         ),
