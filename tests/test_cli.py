@@ -177,7 +177,7 @@ def test_errors_for_people(program: Program) -> None:
 def test_a_number_that_is_none(program: Program) -> None:
     ran = program("build --jobs abc")
     assert ran.code == 2
-    assert "'abc' is no whole number" in ran.err or "'abc' is not a valid integer" in ran.err  # Typer before 0.29
+    assert "'abc' is not a whole number" in ran.err or "'abc' is not a valid integer" in ran.err  # Typer before 0.29
 
 
 def test_an_empty_log_is_called_empty(tmp_path: Path, program: Program) -> None:

@@ -39,9 +39,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("-p sim", "xpusetup has no option -p", "--help"),
         ("build -j -3", "--jobs: -3 is too small; the least is 1", "build --help"),
         ("build -j 0", "--jobs: 0 is too small; the least is 1", "build --help"),
-        ("build -j 1.5", "--jobs: '1.5' is no whole number", "build --help"),
+        ("build -j 1.5", "--jobs: '1.5' is not a whole number", "build --help"),
         ("verify --patience nan", "--patience: nan is too small; the least is 1", "verify --help"),
-        ("verify --patience soon", "--patience: 'soon' is no number", "verify --help"),
+        ("verify --patience soon", "--patience: 'soon' is not a number", "verify --help"),
         ("build --profile", "--profile needs a value", "build --help"),
         ("build a b", "build does not take 'b'", "build --help"),
         ("wheel check", "wheel check needs WHEEL", "as in: xpusetup wheel check WHEEL"),
@@ -69,7 +69,7 @@ def test_what_is_told(words: str, message: str, fix: str, program: Program) -> N
 @pytest.mark.parametrize(
     ("variable", "value", "words", "said"),
     [
-        ("XPUSETUP_BUILD_JOBS", "x", "build", "XPUSETUP_BUILD_JOBS: 'x' is no whole number"),
+        ("XPUSETUP_BUILD_JOBS", "x", "build", "XPUSETUP_BUILD_JOBS: 'x' is not a whole number"),
         ("XPUSETUP_QUIET", "maybe", "list", "XPUSETUP_QUIET: 'maybe' is neither 1 nor 0"),
         (
             "XPUSETUP_VERIFY_LEVEL",
@@ -124,7 +124,7 @@ def test_the_variables_of_an_old_name_work(program: Program, monkeypatch: pytest
         "no profile 'sin'" in program("verify-wheel none.whl").err or "none.whl" in program("verify-wheel none.whl").err
     )
     monkeypatch.setenv("XPUSETUP_TEST_SHARDS", "x")
-    assert "XPUSETUP_TEST_SHARDS: 'x' is no whole number" in program("test transformers").err
+    assert "XPUSETUP_TEST_SHARDS: 'x' is not a whole number" in program("test transformers").err
     monkeypatch.setenv("XPUSETUP_DOCKERFILE_FROM", "sources")
     assert "--from cannot be 'sources' (--from is from XPUSETUP_DOCKERFILE_FROM)" in program("dockerfile sim -o x").err
     assert "XPUSETUP_TEST_SHARDS" not in program("verify --suite transfromers").err

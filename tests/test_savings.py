@@ -9,9 +9,13 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import SIM, XPU
-from xpusetup.commands.plan import Saving, make_savings
+from xpusetup.base.model import Layout, Plan, Request
+from xpusetup.commands.plan import Saving, is_usual, make_savings
 from xpusetup.machine.tables import target_costs
 from xpusetup.run.compiler_caches import Launcher
+from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.root import Root
+from xpusetup.run.workspace import Where, open_workspace
 
 CCACHE = Launcher("ccache", "/usr/bin/ccache")
 
@@ -69,3 +73,24 @@ def test_what_is_off_says_how(saving: Saving) -> None:
     assert saving.on or saving.how
     assert saving.saves
     assert saving.gives_up
+
+
+@pytest.mark.parametrize(
+    ("where", "request_", "arch", "whole"),
+    [
+        ({}, {}, (), True),
+        ({}, {}, ("bmg",), False),
+        ({}, {"only": ("vision",)}, (), False),
+        ({"toolkit": "wheels"}, {}, (), False),
+        ({"take": ("vision=wheel",)}, {}, (), False),
+    ],
+)
+def test_a_part_of_a_profile_is_not_told_the_cost_of_the_whole(
+    where: dict[str, Any], request_: dict[str, Any], arch: tuple[str, ...], *, whole: bool
+) -> None:
+    workspace, request = open_workspace(Where(profile="torch-2.14", **where)), Request(**request_)
+    assert workspace.profile.arch is not None
+    target = replace(XPU, arch=arch or tuple(workspace.profile.arch.default))
+    plan = Plan(profile="torch-2.14", layout=Layout(), target=target, steps=())
+    prepared = PreparedPlan(root=Root(workspace.root), plan=plan, scripts={}, identities={})
+    assert is_usual(workspace, request, prepared) is whole

@@ -102,6 +102,11 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("build-failed-said", replace(screens.FAILED, failure=screens.SAID_FAILURE), False),
     ("explain-said", replace(screens.UNEXPLAINED, said=screens.SAID), False),
     ("plan", screens.PLAN, False),
+    (
+        "plan-of-a-part",
+        replace(screens.PLAN, estimate=replace(screens.GUESSED, expected=replace(screens.EXPECTED, whole=False))),
+        False,
+    ),
     ("plan-guessed", replace(screens.PLAN, estimate=screens.GUESSED), False),
     ("plan-guessed-verbose", replace(screens.PLAN, steps=screens.PLAN.steps[:1], estimate=screens.GUESSED), True),
     ("plan-unknown", replace(screens.PLAN, estimate=screens.UNKNOWN), False),

@@ -228,6 +228,7 @@ def step_rows() -> list[PlannedStep]:
 
 PLAN = PlanResult(
     fix="xpusetup doctor --profile torch-2.5 --for build",
+    build=Command("xpusetup build --profile torch-2.5"),
     explain=False,
     notes=[],
     profile="torch-2.5",
@@ -248,7 +249,7 @@ PLAN = PlanResult(
         Saving(
             id="cache",
             on=True,
-            what="ccache before each compile but those of SYCL",
+            what="ccache for every compile except SYCL",
             saves="what was compiled once, in any root",
             gives_up="room for its files",
             how="",
@@ -263,6 +264,7 @@ UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, 
 EXPECTED = ExpectedCost(
     seconds=(3 * 3600.0, 10 * 3600.0),
     disk=(15 << 30, 40 << 30),
+    whole=True,
     source="a build of another release, and a guess",
     confidence="unconfirmed",
 )

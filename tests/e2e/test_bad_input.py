@@ -105,7 +105,7 @@ def test_a_device_target_that_a_settings_file_says(tmp_path: Path, arguments: tu
     env = caller(tmp_path / "home")
     said = xpusetup(*arguments, "--profile", "torch-2.14", env=env, cwd=tmp_path)
     assert said.code == 2, said.err
-    assert "no ocloc knows the device target 'xyz'" in said.err
+    assert "'xyz' is not a known device target" in said.err
     assert "targets of torch-2.14: pvc, bmg" in said.err
 
 

@@ -64,7 +64,7 @@ def _read_number(kind: type[int | float], word: str, text: str, param: Any, ctx:
     try:
         number = kind(text)
     except ValueError:
-        raise _bad(f"{text!r} is no {word}", param, ctx) from None
+        raise _bad(f"{text!r} is not a {word}", param, ctx) from None
     if param.min is not None and not number >= param.min:
         raise _bad(f"{text} is too small; the least is {param.min:g}", param, ctx)
     return number

@@ -108,7 +108,7 @@ def _plan(data: PlanResult) -> Lines:
         return (("see what stops it", "xpusetup doctor --for build", data.fix.partition("\n")[0]),)
     todo = sum(step.state != "done" for step in data.steps)
     if todo:
-        return (("build it", "xpusetup build", f"{todo} of {len(data.steps)} steps are to be run"),)
+        return (("build it", data.build, f"{todo} of {len(data.steps)} steps are to be run"),)
     return (("use it", USE, "every step is done"),)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import NONE, ROOT, Request, Step, Target
-from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified, render_command
 from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
@@ -75,7 +75,7 @@ def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
     what = f"device code for {names} alone, of {whole} targets" if some else f"device code for all {whole} targets"
     told = target_costs().describe(profile.arch.default if profile.arch else ())
     if target.arch == (NONE,):
-        what = "no device code: every GPU compiles what it uses first"
+        what = "no ahead-of-time device code: the driver compiles each kernel on first use"
     yield Saving(
         id="arch",
         on=some,
@@ -99,7 +99,7 @@ def _tests(profile: Profile) -> Iterator[Saving]:
 
 
 def _cache(launcher: Launcher | None, closed: str) -> Saving:
-    what, how = (f"{launcher.name} before each compile but those of SYCL", "") if launcher else NO_CACHE
+    what, how = (f"{launcher.name} for every compile except SYCL", "") if launcher else NO_CACHE
     if launcher and closed:
         what, how = f"{launcher.name} cannot write {closed}", ELSEWHERE
     return Saving(
@@ -149,6 +149,7 @@ class PlannedStep:
 class PlanResult:
     """The steps of a build in order, what they will cost, what is missing here, and where each setting came from.
 
+    `build` is the command that does it.
     `members` and `starts` are those of a stack, empty for any other profile; `why` explains a package that was asked
     about.
     """
@@ -161,6 +162,7 @@ class PlanResult:
     unverified: list[UnverifiedOrigin]
     missing: list[str]
     fix: str
+    build: str
     estimate: Estimate
     savings: tuple[Saving, ...]
     chosen_by: dict[str, str]
@@ -169,13 +171,13 @@ class PlanResult:
     why: WhyPackage | None
 
 
-def plan(where: Where, request: Request, *, explain: bool = False, why: str = "") -> Result[PlanResult]:
+def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") -> Result[PlanResult]:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing.
 
     `why` names a package whose place in the plan is to be explained. Raises UsageError for one that is not in it.
     """
     notes: list[str] = []
-    workspace, request = keep_trees(open_workspace(with_compiler(where, request)), request)
+    workspace, request = keep_trees(open_workspace(with_compiler(where, asked)), asked)
     if workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
@@ -188,20 +190,18 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
             notes.append(f"{error.message}; {error.fix}")
     seen = find_done(workspace, request, purpose) or preview(workspace, request, purpose)
     root = str(workspace.root)
-    steps = [
-        _row(step, status, seen.plan.target, root)
-        for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)
-    ]
+    rows = zip(seen.plan.steps, seen.statuses(), strict=True)
     found = PlanResult(
         profile=workspace.profile.name,
         root=root,
-        steps=steps,
+        steps=[_row(step, status, seen.plan.target, root) for step, status in rows],
         explain=explain,
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
         missing=list(seen.missing),
         fix=workspace.command("doctor", "--for", "build"),
-        estimate=_estimate(workspace, seen),
+        build=render_command(workspace, asked, command=purpose.command),
+        estimate=_estimate(workspace, request, seen),
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),
         members=list_members(workspace.profile, seen.root),
@@ -218,7 +218,7 @@ def _origins(workspace: Workspace, where: Where, request: Request, target: Targe
     return {**found, "arch": "the GPUs here"} if aimed else found
 
 
-def _estimate(workspace: Workspace, seen: PreparedPlan) -> Estimate:
+def _estimate(workspace: Workspace, request: Request, seen: PreparedPlan) -> Estimate:
     """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
     profile = workspace.profile
     todo = {status.id for status in seen.statuses() if status.state != "done"}
@@ -226,17 +226,31 @@ def _estimate(workspace: Workspace, seen: PreparedPlan) -> Estimate:
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     told = make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
     whole = all(step.id in todo for step in seen.plan.steps if "compiler" in step.needs)
-    return replace(told, expected=_expected(profile.cost, jobs if whole else 0)) if profile.cost else told
+    if profile.cost is None:
+        return told
+    return replace(
+        told, expected=_expected(profile.cost, jobs if whole else 0, whole=is_usual(workspace, request, seen))
+    )
+
+
+def is_usual(workspace: Workspace, request: Request, seen: PreparedPlan) -> bool:
+    """Say whether all of a profile is built as it says: all parts, with its tool chain, for all of its targets."""
+    arch = workspace.profile.arch
+    fewer = arch is not None and {*seen.plan.target.arch} != {*arch.default}
+    chosen = request.only or request.until or request.target or workspace.takes or "toolkit" in workspace.known
+    return not (fewer or chosen)
 
 
 HOUR = 3600
 
 
-def _expected(cost: BuildCost, jobs: int) -> ExpectedCost:
+def _expected(cost: BuildCost, jobs: int, *, whole: bool) -> ExpectedCost:
     """Give what a profile says of its build, with so many jobs; 0: not known, or a part of it is done."""
     least, most = (int(gib * GIB) for gib in cost.disk_gib)
     seconds = (cost.core_hours[0] * HOUR / jobs, cost.core_hours[1] * HOUR / jobs) if jobs else None
-    return ExpectedCost(seconds=seconds, disk=(least, most), source=cost.source, confidence=cost.confidence)
+    return ExpectedCost(
+        seconds=seconds, disk=(least, most), whole=whole, source=cost.source, confidence=cost.confidence
+    )
 
 
 def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:

@@ -220,10 +220,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
     root, manifest, standing = built.root, read_manifest(built.root), read_standing(built.root)
     altered = find_altered_steps(root) if check else {}
     damaged, replaced = {**altered, **find_damage(root, check=check)}, list_replaced(root)
-    intact = standing.installed and not damaged and not replaced
-    stands = read_verified(root, standing, manifest) if intact else None
+    stands = None if damaged or replaced or standing.left else read_verified(root, standing, manifest)
     options = options_of(workspace, built.layout)
-    again = go_on(workspace, built.layout, standing)
     return BuildStatus(
         **identify(workspace),
         root=str(root.path),
@@ -240,7 +238,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix=Advice.lines([*_repeat(root, altered), again]),
+        fix=Advice.lines([*_repeat(root, altered), go_on(workspace, built.layout, standing)]),
         verified=stands,
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),

@@ -42,7 +42,7 @@ def main() -> None:
             write_record(options.record, pin, [(hash_file(there), there.name)])
         place(there, options.into, options.distribution, link=True)
         print(f"{there.name} is in {options.into}; it is the file of {there.parent}")
-        say_summary(options.version, f"that of {there.parent.parent.name}")
+        say_summary(options.version, f"copied from {there.parent.parent.name}")
         return
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
         download(pin, options.index, Path(folder), options.record)

@@ -105,14 +105,14 @@ def _describe_unknown(target: str, arch: Arch, table: TargetTable) -> str:
         return f"{target!r} is {plain} for ocloc, and PyTorch's build compares words: write {plain}"
     if OF_OCLOC_ALONE.fullmatch(target):
         return f"{target!r} is no name of a GPU: ocloc takes ids, versions and ranges, PyTorch's build names"
-    return f"no ocloc knows the device target {target!r}{_hint(target, arch, table)}"
+    return f"{target!r} is not a known device target{_hint(target, arch, table)}"
 
 
 def check_words(words: Iterable[str], table: TargetTable) -> None:
     """Refuse words that no ocloc ever took. Raises UsageError."""
     unknown = [word for word in words if word not in table.first]
     if unknown:
-        message = f"no ocloc knows the device target {unknown[0]!r}{hint_at_nearest(unknown[0], table.first)}"
+        message = f"{unknown[0]!r} is not a known device target{hint_at_nearest(unknown[0], table.first)}"
         raise UsageError(message, fix="words of ocloc, as in: --arch pvc,bmg")
 
 

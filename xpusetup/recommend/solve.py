@@ -452,6 +452,6 @@ def _why_not(facts: Facts, known: MachineTables) -> tuple[str, str]:
         age = f"this table is of {known.gpus.collected}, and the GPU may be newer"
         return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY_PAGE
     return (
-        "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere",
+        "no accelerator is on the PCI bus, so nothing can be verified here; what is built here runs elsewhere",
         "",
     )

@@ -102,7 +102,7 @@ def unfinished(builds: Sequence[Build]) -> NotReadyError:
 
 def _lack(build: Build) -> str:
     if build.standing.held and build.standing.coming:
-        return f"a build is at work there; to come: {render_first(build.standing.coming)}"
+        return f"a build is running; to come: {render_first(build.standing.coming)}"
     if build.failed:
         return f"{build.failed} failed"
     if build.lacking:

@@ -144,7 +144,7 @@ NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
 
-OWN = "it runs each time: what changed in the source tree shows when it is built"
+OWN = "always runs, to see what changed in the source tree"
 """Why a step that works in a tree of the user's own is never done."""
 
 

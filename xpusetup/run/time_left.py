@@ -69,6 +69,7 @@ class ExpectedCost:
 
     seconds: tuple[float, float] | None
     disk: tuple[int, int]
+    whole: bool
     source: str
     confidence: str
 

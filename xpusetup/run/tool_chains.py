@@ -23,7 +23,7 @@ def describe_targets(facts: Facts, plan: Plan) -> str:
     strange = unknown_targets(facts, plan.target.arch)
     told = any(value == ",".join(plan.target.arch) for step in plan.steps for _, value in step.env)
     if told and kit and kit.made and not ocloc and plan.target.arch != (NONE,):
-        return f"no ocloc is here, which compiles for {', '.join(plan.target.arch)}"
+        return f"--arch {','.join(plan.target.arch)} needs ocloc, which is not installed"
     if not strange or not told:
         return ""
     return f"{ocloc} does not know {', '.join(strange)}: it is older than the GPUs that are compiled for"

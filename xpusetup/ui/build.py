@@ -135,7 +135,7 @@ def _show_target(console: Console, data: BuildResult, target: NinjaTarget) -> No
 
 def _time(data: BuildResult) -> str:
     longest = max(data.took, key=data.took.__getitem__)
-    of_it = f", of it {longest} {render_duration(data.took[longest])}" if len(data.took) > 1 else ""
+    of_it = f" in total, {render_duration(data.took[longest])} of it in {longest}" if len(data.took) > 1 else ""
     before = f" · {len(data.skipped)} done before" if data.skipped else ""
     steps = "1 step" if len(data.ran) == 1 else f"{len(data.ran)} steps"
     return f"{render_duration(data.seconds)}{of_it} · {steps}{before}"

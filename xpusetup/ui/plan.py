@@ -47,6 +47,8 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
         console.print(f"   {escape(data.fix)}")
     _show_savings(console, data.savings, verbose)
+    if any(step.state != "done" for step in data.steps):
+        console.print(f"\n [bold]build it[/]  {escape(data.build)}")
     if verbose:
         _show_details(console, data)
 
@@ -83,6 +85,12 @@ def _estimate(data: PlanResult) -> str:
     if all(step.state == "done" for step in data.steps):
         return f"nothing to do · {render_size(told.disk)} on disk"
     whence = ELSEWHERE if cost and cost.confidence == "confirmed" else GUESS
+    jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
+    memory = f"memory {render_size(told.memory)}{jobs}"
+    if cost and not cost.whole and told.seconds is None:
+        time = f"{_range(cost.seconds, _about)}, " if cost.seconds else ""
+        whole = f"{time}{_range(cost.disk, render_size)} on disk ({whence})"
+        return f"no estimate for this choice; the whole profile: {whole}\n {memory}"
     if told.seconds is not None:
         time = f"{render_about(told.seconds)} ({HERE})"
     elif cost and cost.seconds:
@@ -92,8 +100,7 @@ def _estimate(data: PlanResult) -> str:
     disk = f"{render_size(told.disk)} on disk ({HERE})"
     if told.disk is None:
         disk = f"{_range(cost.disk, render_size)} on disk ({whence})" if cost else "unknown on disk"
-    jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
-    return f"{time}\n {disk} · memory {render_size(told.memory)}{jobs}"
+    return f"{time}\n {disk} · {memory}"
 
 
 def _never(data: PlanResult) -> str:
