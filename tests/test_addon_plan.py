@@ -72,6 +72,9 @@ def test_torch_is_fetched_with_nothing_but_its_kernels_for_xpu() -> None:
 def test_without_an_environment_and_without_the_compiler_it_is_refused() -> None:
     with pytest.raises(UsageError, match="no environment with one is named"):
         plan_of(layout=Layout())
+    with pytest.raises(UsageError, match="there is no environment /no/such/env yet") as caught:
+        plan_of(layout=Layout(venv="/no/such/env"))
+    assert str(caught.value.fix).endswith("python3 -m venv /no/such/env")
     with pytest.raises(UsageError, match="no tool chain of Intel's wheels"):
         plan_of(kit="oneapi")
 

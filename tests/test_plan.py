@@ -11,7 +11,7 @@ from data.profiles import shipped, small
 from data.targets import NEW, SIM, TARGETS, plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Plan, Request, Step
-from xpusetup.plan.steps import make_plan
+from xpusetup.plan.steps import describe_set, make_plan
 
 OLD_STEPS = [
     *("venv", "requirements"),
@@ -102,10 +102,30 @@ def test_selection(name: str, asked: dict[str, Any], wanted: list[str]) -> None:
             "this profile has no component that is built from source, 'torch'",
             "it has: simxpu",
         ),
+        (
+            "torch-2.14",
+            {"only": ("torch-xpu-ops",)},
+            "torch-xpu-ops is a part of torch and is built with it",
+            "the same command with --only torch",
+        ),
+        (
+            "torch-2.14",
+            {"set": (("torch-xpu-ops", "A", "1"),)},
+            "torch-xpu-ops is a part of torch and is built with it",
+            "set it there: --set torch.KEY=VALUE",
+        ),
     ],
 )
 def test_unknown_names(name: str, asked: dict[str, Any], message: str, fix: str) -> None:
     assert refused(name, **asked) == (message, fix)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"), [("DEBGU", "DEBUG"), ("USE_STATIC_MLK", "USE_STATIC_MKL"), ("DEBUG", ""), ("USE_CUDNN", ""), ("MINE", "")]
+)
+def test_a_variable_that_is_nearly_a_known_one_is_asked_about(key: str, meant: str) -> None:
+    told = describe_set(shipped("torch-2.14"), Request(set=(("torch", key, "1"),)))
+    assert told == ((f"--set: {key} is passed on; did you mean {meant}?",) if meant else ())
 
 
 def test_verify_off_until_verify() -> None:

@@ -287,8 +287,8 @@ OF_A_PART, SHORTEST = 0.7, 3
 PARTED = re.compile(r"[\W_]+")
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Give what is meant by a word that is not known; empty where nothing is near.
+def nearest(word: str, known: Iterable[str], least: float = NEAR) -> str:
+    """Give what is meant by a word that is not known; empty where nothing is near, or less alike than `least`.
 
     Of what is equally near: what begins with the same digits, then what stands first.
     """
@@ -298,7 +298,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return _likeness(word.lower(), each.lower()), re.sub(r"\D", "", each).startswith(asked)
 
     best = max(known, key=rank, default="")
-    return best if rank(best)[0] >= NEAR else ""
+    return best if rank(best)[0] >= least else ""
 
 
 def hint_at_nearest(word: str, known: Iterable[str], shown: str = "{}") -> str:

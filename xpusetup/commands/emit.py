@@ -424,6 +424,8 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     written = [str(folder / name) for name in sorted(form.files)]
     named = shlex.quote(f"./{out}" if out.startswith("-") else out)
     start, *then = (line.replace(FOLDER, named) for line in (form.start, *form.then))
+    if form.start.startswith("git -C ") and not (folder / ".git").exists():
+        start, then = Command(f"cp -r {named}/.github YOUR-REPOSITORY/", open=True), []
     return Result("emit", Emitted(kind, written, start, then, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
 
 

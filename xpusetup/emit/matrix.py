@@ -142,7 +142,8 @@ def say_toolkit(profile: Profile, kit: Toolkit, arch: Sequence[str]) -> str:
     if kit.made:
         targets = ", ".join(target for target in arch if target != NONE)
         return (
-            f"the machines that build need ocloc (intel-ocloc, libigc2), which compiles for {targets}"
+            f"the machines that build need ocloc (intel-ocloc, libigc2), which compiles for {targets}; "
+            "--arch none needs none"
             if targets
             else ""
         )

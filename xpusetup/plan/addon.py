@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,10 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
     """Give the steps. Raises UsageError where there is no environment, and for a profile that has no such parts."""
     target = replace(target, arch=(), gaps=(*target.gaps, *(GAPS if request.device == "processor" else ())))
     context = Context(profile, request, target, layout)
+    if not layout.adopted and not layout.venv.startswith(ROOT):
+        venv = shlex.quote(layout.venv)
+        message = f"there is no environment {layout.venv} yet, and --only {XPU} builds for a torch in one"
+        raise UsageError(message, fix="make it, and install that torch into it: ", command=f"python3 -m venv {venv}")
     if not layout.adopted:
         fix = "name an environment that is there, with that torch in it: --into ENV"
         message = f"--only {XPU} builds for a torch that is installed, and no environment with one is named"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request, Step, Target
-from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.text import hint_at_nearest, nearest
 from xpusetup.config.hashes import key_of
 from xpusetup.config.profile import MakersInstaller, Profile, SourceComponent, WheelComponent, find_needed, make_order
 from xpusetup.plan.compile import compile_needs, find_target_part, step_of
@@ -20,6 +21,10 @@ from xpusetup.plan.verify import make_verify
 
 
 PROGRAMS = f"{ROOT}/installers"
+COMMON = ("CMAKE_BUILD_TYPE", "DEBUG", "REL_WITH_DEB_INFO")
+"""Variables that PyTorch's setup.py reads and no profile sets."""
+ALIKE = 0.8
+"""How alike a variable is to one that may be meant: USE_CUDNN is none of these to USE_CUDA."""
 PAIRING = "pairing"
 
 
@@ -181,6 +186,8 @@ def _check(profile: Profile, request: Request) -> None:
     sources = [part for part in profile.components if part.kind == "source"]
     parts = [part.name for part in sources]
     parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
+    for part in sources:
+        _refuse_alone(part.name, [item.name for item in part.vendored], request)
     for name in request.only:
         _must_be(name, sorted(part.name for part in profile.components if part.kind != "skip"), "component")
     for name, _key, _value in request.set:
@@ -192,6 +199,31 @@ def _check(profile: Profile, request: Request) -> None:
     for name in request.pinned:  # a ready wheel too: it may have been built from a tree before
         _must_be(name, [*(part.name for part in profile.components if part.kind != "skip"), *vendored], "source")
     _check_own(request, given, vendored)
+
+
+def _refuse_alone(whole: str, vendored: list[str], request: Request) -> None:
+    """Refuse to build a part of a component by itself."""
+    if name := next((name for name in request.only if name in vendored), ""):
+        line = Command(f"the same command with --only {whole}", again=("--only", whole))
+        raise UsageError(f"{name} is a part of {whole} and is built with it", command=line)
+    if name := next((name for name, _key, _value in request.set if name in vendored), ""):
+        fix = f"set it there: --set {whole}.KEY=VALUE"
+        raise UsageError(f"{name} is a part of {whole} and is built with it", fix=fix)
+
+
+def describe_set(profile: Profile, request: Request) -> tuple[str, ...]:
+    """Say of each variable of `--set` that is nearly one that the profile sets, or DEBUG, which may be meant."""
+    known = {
+        part.name: {*COMMON, *profile.environment, *part.environment}
+        for part in profile.components
+        if part.kind == "source"
+    }
+    near = (
+        (key, nearest(key, sorted(known[name]), ALIKE))
+        for name, key, _value in request.set
+        if name in known and key not in known[name]
+    )
+    return tuple(f"--set: {key} is passed on; did you mean {close}?" for key, close in near if close)
 
 
 def _check_own(request: Request, given: list[str], vendored: list[str]) -> None:

@@ -23,6 +23,7 @@ from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.plan.requirements import ABOUT, digest
+from xpusetup.plan.steps import describe_set
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
 from xpusetup.run.keys import Stamp, Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
@@ -337,7 +338,9 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
         scripts={step.id: render_script(step, plan) for step in plan.steps},
         identities=read_identities(target, root),
         purpose=purpose,
-        notes=describe_takes(workspace) if purpose.command == "build" else (),
+        notes=(*describe_set(workspace.profile, request), *describe_takes(workspace))
+        if purpose.command == "build"
+        else (),
     )
 
 
