@@ -204,3 +204,16 @@ def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, mo
     screen.build(600, begin=0)
     screen.end("torch.build", 600)
     assert screen.text == says
+
+
+def test_no_figure_is_cut_where_it_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(monkeypatch, width=80)
+    screen.view._moving = True
+    screen.start("simxpu.build")
+    screen.time = 20
+    screen.say("output", "simxpu.build", text="[1/6] c++ a.o", count=1, total=6, left=180.0, left_of_all=3600.0 * 20)
+    screen.frame("early")
+    assert "[1/6]" in screen.text
+    assert "16 %  about 3 min left" in screen.text
+    assert "about 20 h left" in screen.text
+    assert "…" not in screen.text

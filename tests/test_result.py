@@ -57,7 +57,7 @@ def test_error(kind: type[XpuError], code: int) -> None:
         ("xpusetup remove --root /b --yes", "", []),
         (Command("xpusetup remove --name NAME", open=True), "", []),
         (Advice("in /b there is: x; name it: ", Command("xpusetup remove --name x")), "", []),
-        ("xpusetup explain build.log, or pipe one into it", "", []),
+        ("xpusetup explain build.log, or another one", "", []),
         (Command("xpusetup run -- python -c '1; 2'"), "", ["xpusetup run sim -- python -c '1; 2'"]),
         (
             Advice.lines(["# g++", Command("sudo apt-get install g++"), Command("xpusetup status")], "\n  "),

@@ -233,7 +233,8 @@ LACKS = re.compile(r"\A\Z|not our ref|unadvertised object|couldn't find remote r
 def _cannot(what: str, words: str, env: Mapping[str, str]) -> NotReadyError:
     led = ask_git(env, "ls-remote", "--get-url", what).out.strip() or what  # where git's settings lead to
     folder = led.removeprefix("file://")
-    fix = "look at the network, the proxy and the address; a mirror: git config --global url.MIRROR.insteadOf ADDRESS"
+    mirror = "git config --global url.MIRROR.insteadOf ADDRESS"
+    fix = f"look at the network, the proxy and the address\nor name a mirror: {mirror}"
     if folder.startswith("/") and not Path(folder).exists():
         words, fix = f"{folder} is not there", "bring the repository there, or name where it is"
     elif folder.startswith("/") or words.startswith(NO_COMMIT):

@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 
 # A log that grows: its text as it comes, until nothing is at work any more.
@@ -90,9 +91,8 @@ def read_lines(path: Path) -> Iterator[str]:
 def read_stdin() -> Iterator[bytes]:
     """Give what comes from stdin. Raises UsageError where a person sits in front of it."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError(
-            "explain needs a log", fix="xpusetup explain build.log, or pipe one into it: make 2>&1 | xpusetup explain"
-        )
+        lines = ("xpusetup explain build.log", "make 2>&1 | xpusetup explain")
+        raise UsageError("explain needs a log", fix=Advice.lines(Command(line, open=True) for line in lines))
     return _read_stream(sys.stdin.buffer, "stdin")
 
 

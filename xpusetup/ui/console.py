@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.markup import escape
 from rich.segment import Segment
@@ -96,6 +96,11 @@ def lay_out(text: Text, width: int, indent: int | None = None) -> Iterator[Text]
         hang = _hang(line.plain, width) if indent is None else indent
         for number, (start, end) in enumerate(_ranges(line, width, hang)):
             yield Text.assemble(" " * (hang if number else 0), line[start:end])
+
+
+def cut_end(text: str, width: int) -> str:
+    """Cut a line that is wider than there is room for."""
+    return text if cell_len(text) <= width else f"{set_cell_size(text, width - 1)}…"
 
 
 def wrap(text: str, width: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
-from xpusetup.ui.console import print_commands, prose, wrap
+from xpusetup.ui.console import cut_end, print_commands, prose, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,10 +159,17 @@ def _show_unknown(console: Console, data: ExplainResult, line: int) -> None:
     _show_also(console, [], _more(data))
 
 
+SOURCE = re.compile(r"\s*\d*\s+\|")
+"""A line of the source below a compiler's message, or that which points into it."""
+
+
 def _show_context(console: Console, data: ExplainResult) -> None:
     for entry in data.context:
         mark = ">" if entry.line == data.first_error_line else " "
-        console.print(f" {mark} {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
+        line = f" {mark} {entry.line:>7}  {entry.text[:LONGEST]}"
+        if SOURCE.match(entry.text) and (console.is_terminal or getattr(console, "wraps", False)):
+            line = cut_end(line, console.width)  # not broken: a `^` below it shows a column
+        console.print(escape(line), style="dim")
 
 
 def _show_also(console: Console, others: Sequence[Cause], more: str) -> None:

@@ -184,13 +184,13 @@ class BuildView:
         """Give the block that moves: the steps at work, and how many are still to come."""
         time, width = self._clock(), self._console.width
         lines = [line for step in self._steps.values() for line in self._block(step, time, width)]
-        lines += [Text(f" · {text}", style="dim") for text in self._to_come(time)]
+        lines += [Text(f" · {text}", style="dim") for text in self._to_come(time, width)]
         for line in lines:
             line.no_wrap, line.overflow = True, "ellipsis"
             line.truncate(width, overflow="ellipsis")
         return Text("\n").join(lines)
 
-    def _to_come(self, time: float) -> Iterator[str]:
+    def _to_come(self, time: float, width: int) -> Iterator[str]:
         """Say how many steps are still to come, and how far all of it is where that is known."""
         coming = self._left - len(self._steps)
         if not self._steps or coming <= 0:
@@ -201,12 +201,14 @@ class BuildView:
             yield steps
             return
         percent = int(100 * gone / (gone + left)) if gone + left else 0
-        yield f"{steps} · in all {_draw(percent, BAR)} {percent} %  {render_left(left)}"
+        before, rest = f"{steps} · in all", f"{percent} %  {render_left(left)}"
+        yield _with_bar(before, percent, rest, width - 3)
 
     def _block(self, step: _AtWork, time: float, width: int) -> list[Text]:
         frame = self._spinner.render(time)
         head = Text.assemble(" ", frame if isinstance(frame, Text) else "", f" {step.id:<20} ")
-        head.append(f"{render_duration(time - step.began):>7}    {_bar(step, time, width - 33) or step.title}")
+        head.append(f"{render_duration(time - step.began):>7}    ")
+        head.append(_bar(step, time, width - head.cell_len) or step.title)
         lines = [head]
         if step.text:
             lines.append(Text(f"     {step.text}", style="dim"))
@@ -224,10 +226,16 @@ def _bar(step: _AtWork, time: float, room: int) -> str:
     """Draw how far a step is, with a bar as long as there is room for; empty where nothing is counted."""
     if not step.total:
         return ""
-    count, rest = f"[{step.count}/{step.total}]", f"{step.share():3d} %{step.left(time)}"
-    size = min(BAR, room - len(count) - len(rest) - 2)
-    size = size if size >= SHORTEST_BAR else 0
-    return " ".join(part for part in (count, _draw(step.share(), size), rest) if part)
+    rest = f"{step.share():3d} %{step.left(time)}"
+    return _with_bar(f"[{step.count}/{step.total}]", step.share(), rest, room)
+
+
+def _with_bar(before: str, percent: int, rest: str, room: int) -> str:
+    """Give a line in which the bar, then what stands before it, goes where there is no room: never the figures."""
+    size = min(BAR, room - len(before) - len(rest) - 2)
+    parts = (before, _draw(percent, size if size >= SHORTEST_BAR else 0), rest)
+    line = " ".join(part for part in parts if part)
+    return line if len(line) <= room else rest.strip()
 
 
 def _draw(percent: int, size: int) -> str:

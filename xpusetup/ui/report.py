@@ -31,11 +31,14 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     console.print(f"\n [green]✓[/] {escape(data.file)}{unseen}")
 
 
+STATES = {"failed": "failed", "cut": "interrupted", "short": "ended for lack of memory"}
+
+
 def _load(step: Span) -> str:
     jobs = f"{step.jobs} {'job' if step.jobs == 1 else 'jobs'}" if step.jobs else ""
     heaviest = f"the largest process took {render_size(step.heaviest)}" if step.heaviest else ""
     cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
-    words = [word for word in (jobs, heaviest, cached) if word]
+    words = [word for word in (STATES.get(step.state, ""), jobs, heaviest, cached) if word]
     return f"    {' · '.join(words)}" if words else ""
 
 
