@@ -84,6 +84,7 @@ def test_a_letter_that_no_build_survives_is_refused_at_once(
 def test_what_it_advises_works_from_where_it_was_called(tiny: Tiny, folder: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(folder, tmp_path / "other", ignore=shutil.ignore_patterns("venv", "stamps"))
     unpacked(moved, tiny)
+    shutil.rmtree(moved / "stamps")
     helper = moved / "helpers/make_environment.py"
     kept = helper.read_text()
     helper.write_text("raise SystemExit('not now')\n")
