@@ -91,7 +91,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("bundle verify small.toml", 2, "small.toml is no bundle of xpusetup", "copy it again"),
         ("bundle create . -p sim", 2, ". is a folder", "name a file: /"),
         ("bundle create small.toml -p sim", 2, "small.toml is there, and is no bundle", "name another file"),
-        ("bundle create root/bundle/x.tar -p sim --root root", 2, "root/bundle/x.tar lies where", "write it elsewhere"),
+        ("bundle create root/packing/x.tar -p sim --root root", 2, "root/packing/x.tar lies where", "write it elsewhere"),
         ("bundle create x.tar -p sim --installer", 2, "sim is built without a toolkit", "leave --installer out"),
         ("bundle create x.tar -p torch-2.5 --installer", 2, "no offline installer of oneAPI 2024.1 is known", "leave"),
         (
