@@ -59,7 +59,7 @@ def test_every_word_is_one_of_the_file(home: Path) -> None:
         (["acount=x"], "setup site knows no 'acount'; did you mean account=...?", "use: modules=VALUE"),
         (["scheduler=pbs"], "jobs are written for Slurm, and not for pbs", "emit shell"),
         (["scheduler=none", "account=x"], "account is for a scheduler, and scheduler=none", "leave account= out"),
-        (["account=two words"], "scheduler.account", "mend"),
+        (["account=two words"], "scheduler.account", "correct"),
     ],
 )
 def test_what_cannot_be(words: list[str], message: str, fix: str, home: Path) -> None:

@@ -423,7 +423,7 @@ CHECKS = (
         "library search",
         libraries.check_rpath,
         "A library looks for others where it was told when it was linked; the build's folders are not there elsewhere.",
-        "link with -Wl,-rpath,'$ORIGIN', or mend it: patchelf --set-rpath",
+        "link with -Wl,-rpath,'$ORIGIN', or set it: patchelf --set-rpath",
     ),
     InspectionRule(
         "wheel.paths",
