@@ -120,7 +120,7 @@ class BundleContents:
 
 @dataclass(frozen=True, kw_only=True)
 class CreatedBundle(BundleContents):
-    """A bundle that was written, the folder that it was packed in, which is gone again, and what of it is of unverified origin."""
+    """A bundle that was written, what of it is of unverified origin, and the folder of packing, which is gone again."""
 
     root: str
     unverified: list[UnverifiedOrigin]

@@ -210,7 +210,8 @@ PRELUDE = "toolkits.prelude"
 class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
 
-    `by_site` says what of which site file switches a toolkit on; then nothing else was looked at. `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
+    `by_site` says what of which site file switches a toolkit on; then nothing else was looked at. `ocloc` is the device
+    compiler for ahead-of-time targets, `targets` those that it knows.
     """
 
     found: list[ToolkitSeen] = field(default_factory=list)
