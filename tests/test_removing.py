@@ -139,7 +139,7 @@ def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Path, "owner", lambda _path: "ann")
     with pytest.raises(NotReadyError, match="belongs to ann") as caught:
         removing.look(Where(root=str(root)))
-    assert caught.value.fix == f"as such: xpusetup remove --root {root}"
+    assert caught.value.fix == f"as that user: xpusetup remove --root {root}"
     monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
     with pytest.raises(NotReadyError, match="is on a read-only file system"):
         removing.look(Where(root=str(root)))

@@ -339,7 +339,7 @@ def test_it_is_for_what_it_was_made_for(place: Place, tmp_path: Path) -> None:
     """Another profile, another component, no file at all: bad usage, said before anything is done."""
     bundle = ("build", "--bundle", str(place.bundle), "--root", str(tmp_path / "root"))
     other = xpusetup(*bundle, "--profile", "sim", env=place.env)
-    assert (other.code, "was made for another tiny" in other.err) == (2, True)
+    assert (other.code, "holds tiny, not sim" in other.err) == (2, True)
     only = xpusetup(*bundle, "--only", "torch", env=place.env)
     assert (only.code, "holds nothing of torch" in only.err) == (2, True)
     gone = xpusetup("build", "--bundle", str(tmp_path / "gone.tar"), env=place.env)

@@ -191,7 +191,8 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
         return Result("doctor", _report(look.facts, asked.collect_env))
     if asked.save:
         _save(look.facts, Path(asked.save))
-    return Result("doctor", *judge_machine(look))
+    told, code = judge_machine(look)
+    return Result("doctor", told, 0 if asked.save else code)  # what was asked for is done
 
 
 def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:

@@ -178,7 +178,10 @@ def _find(where: Where) -> Root:
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:
-            message, fix = f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}", "as such: "
+            message, fix = (
+                f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}",
+                "as that user: ",
+            )
         raise NotReadyError(message, fix=fix, command=line)
     return root
 

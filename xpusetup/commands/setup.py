@@ -169,6 +169,7 @@ class SetupResult:
 
 def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
+    out = out if prepared.setup.tasks else ""  # there is nothing to write
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
         head = f"{system}, for {prepared.profile.name}"

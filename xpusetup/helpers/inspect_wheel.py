@@ -392,7 +392,7 @@ CHECKS = (
     ),
     InspectionRule(
         "wheel.others",
-        "accelerators left out",
+        "others",
         libraries.check_others,
         "CMake takes an accelerator whose toolkit it finds, asked or not; elsewhere its libraries are missing.",
         "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0 for what it is not for",
