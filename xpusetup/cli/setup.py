@@ -39,7 +39,7 @@ def setup(
 ) -> AnyResult:
     """Show what this machine lacks, as commands to run. --apply runs them.
 
-    A cluster's own modules, folders and mirrors are written down by `xpusetup setup site`.
+    `xpusetup setup site` writes down a cluster's own modules, folders and mirrors.
     """
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
@@ -61,7 +61,7 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     from xpusetup.ui.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", command=f"{prepared.options} --apply --yes")
+        raise UsageError("there is no terminal to ask on", command=f"{prepared.options} --apply --yes")
     console = make_console(stderr=told.json)
     if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))

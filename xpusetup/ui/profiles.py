@@ -62,7 +62,7 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print(f" [green]✓[/] {escape(data.file)}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
-    console.print(f"   build it:     xpusetup build --profile {file}")
+    console.print(f"   build it:     xpusetup build {file}")
 
 
 def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
@@ -82,7 +82,7 @@ def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
     console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
     file = escape(bash_on_one_line(data.file))
     console.print(f"   each pin:     xpusetup profiles show {file}")
-    console.print(f"   what it does: xpusetup plan --profile {file}")
+    console.print(f"   what it does: xpusetup plan {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.
