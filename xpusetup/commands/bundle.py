@@ -163,11 +163,10 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
         for text in forget_damaged(prepared.root):
             note(f"{text}: it is fetched again")
         _fetch(workspace, prepared, lock, options)
-        place = root / "bundle"
         if installer is None:
-            shutil.rmtree(place / TOOLKIT, ignore_errors=True)
+            shutil.rmtree(root / "bundle" / TOOLKIT, ignore_errors=True)
         else:
-            download(installer.url, place / TOOLKIT / installer.file, say)
+            download(installer.url, root / "bundle" / TOOLKIT / installer.file, say)
         bundle, members = collect(workspace, prepared, say)
         say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
         write_bundle(file, render_bundle(bundle), members)
