@@ -434,7 +434,7 @@ def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[st
         command = workspace.command("install")
         return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
-        commands, why = [workspace.command("build")], "everything that its build needs is here"
+        commands, why = [workspace.command("build")], "build it: everything that it needs is here"
         return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")
