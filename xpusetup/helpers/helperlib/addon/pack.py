@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.addon import loader
-from helperlib.output import whole
+from helperlib.addon.installed import AddonError
+from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
     from helperlib.addon.graph import Work
@@ -51,6 +53,37 @@ def pack(work: Work, libraries: Libraries, about: dict[str, Any], outdir: Path) 
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, data)
     return wheel
+
+
+KEPT = ".wheel"
+"""How the name of a file of the wheel ends that stands beside the one in its place."""
+
+
+def replace_installed(work: Work, libraries: Libraries, about: dict[str, Any]) -> list[str]:
+    """Put what was linked in the place of what is installed, and keep the wheel's own; give the names of what changed.
+
+    RECORD gets their hashes first: by it others see that what is installed is not the wheel. Raises AddonError where
+    this add-on is not installed beside this torch.
+    """
+    site, version = work.torch.folder.parent, version_of(work)
+    package, record = site / PACKAGE, site / f"{PACKAGE}-{version}.dist-info/RECORD"
+    if not record.is_file() or json.loads((package / "about.json").read_bytes())["torch_git"] != about["torch_git"]:
+        why = f"{NAME} {version} is not installed for this torch, so that nothing of it can be replaced"
+        raise AddonError(why, "build and install it first: the same command without xpu.IN_PLACE")
+    built = {path.name: path.read_bytes() for path in (libraries.c10, libraries.torch, libraries.bindings)}
+    built["about.json"] = json.dumps(about, indent=2).encode()
+    news = {name: data for name, data in built.items() if data != (package / name).read_bytes()}
+    for name in news:
+        if not (package / f"{name}{KEPT}").exists():
+            os.link(package / name, package / f"{name}{KEPT}")
+    files = {**news, **{path.name: path.read_bytes() for path in package.glob(f"*{KEPT}")}}
+    told = {f"{PACKAGE}/{name}": f"{PACKAGE}/{name},{_hash(data)},{len(data)}" for name, data in files.items()}
+    rows = record.read_text(encoding="utf-8").splitlines()
+    write_text(record, "\n".join((*(row for row in rows if row.split(",")[0] not in told), *told.values(), "")))
+    for name, data in news.items():
+        with whole(package / name) as draft:
+            draft.write_bytes(data)
+    return list(news)
 
 
 def _metadata(work: Work, version: str) -> str:

@@ -44,12 +44,24 @@ STUB_EDITS = (
     ),
 )
 """A torch without XPU has no slot for its kernels in a stub: the setter fills a table of the add-on."""
-PROCESSOR = "c10/xpu/XPUFunctions.cpp"
-PROCESSOR_EDITS = (
-    Edit(r"sycl::backend::ext_oneapi_level_zero", "sycl::backend::opencl"),
-    Edit(r"device\.is_gpu\(\)", "device.is_cpu()"),
-)
-"""c10/xpu takes GPUs of Level Zero alone; the processor is a device of OpenCL."""
+PROCESSOR = {
+    "c10/xpu/XPUFunctions.cpp": (
+        Edit(r"sycl::backend::ext_oneapi_level_zero", "sycl::backend::opencl"),
+        Edit(r"device\.is_gpu\(\)", "device.is_cpu()"),
+    ),
+    "c10/xpu/XPUStream.cpp": (
+        Edit(r"(?<=sycl::property::queue::in_order\(\))", ", sycl::property::queue::enable_profiling()", 2),
+    ),
+    "torch/csrc/xpu/Module.cpp": (
+        Edit(
+            r"c10::xpu::get_raw_device\(device_index\)\s*\.get_info<[\w:]+::free_memory>\(\)",
+            "static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE)",
+        ),
+    ),
+}
+"""What is edited for the processor. c10/xpu takes GPUs of Level Zero alone, and the processor is a device of OpenCL.
+It has no time stamps of its own, so that its queues have to keep them, and does not say what memory is free, which the
+machine does."""
 GROUPS = "comm/DeviceProperties.h"
 GROUPS_EDITS = (
     Edit(

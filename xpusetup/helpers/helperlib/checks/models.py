@@ -104,6 +104,8 @@ def choose_backend(bench: DeviceBench) -> str:
         return bench.compile_backend
     if not knows_device(bench.name):
         raise NotImplementedError(f"no compile backend: {INDUCTOR} does not know {bench.name}")
+    if why := lacks_triton(bench.name):
+        raise NotImplementedError(why)
     return INDUCTOR
 
 
@@ -118,6 +120,22 @@ def knows_device(name: str) -> bool:
         return True
     init_backend_registration()
     return get_scheduling_for_device(name) is not None
+
+
+TRITON = {"xpu": "intel"}
+"""What Triton calls its back end for a device whose kernels inductor writes in Triton's language."""
+
+
+def lacks_triton(name: str) -> str:
+    """Say that the Triton that is installed is another device's; where there is none, inductor says so itself."""
+    try:
+        from triton.backends import backends  # noqa: PLC0415, torch may come without it
+    except ImportError:
+        return ""
+    wanted = TRITON.get(name, "")
+    if wanted in {"", *backends}:
+        return ""
+    return f"Triton is installed for {', '.join(sorted(backends))} and not for {wanted}"
 
 
 def count_kernels() -> int | None:
