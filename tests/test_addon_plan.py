@@ -55,13 +55,6 @@ def test_the_build_is_told_both_trees_the_device_and_the_kernels() -> None:
     assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+processor-*.whl")
 
 
-def test_what_cannot_be_on_the_processor_is_listed_and_is_expected_of_a_gpu() -> None:
-    asked = {device: plan_of(replace(ASKED, device=device)).steps[-1].run[0] for device in ("gpu", "processor")}
-    listed = [word for word in asked["processor"] if word.startswith("models.infer_compiled=")]
-    assert listed == ["models.infer_compiled=inductor writes kernels for Triton, which has no device of OpenCL"]
-    assert not set(listed) & set(asked["gpu"])
-
-
 def test_in_place_there_is_neither_a_wheel_nor_pip() -> None:
     plan = plan_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"),)))
     assert [step.id for step in plan.steps] == ["venv", "tools", "toolkit", "torch.fetch", "xpu.build", "verify.smoke"]

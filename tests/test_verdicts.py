@@ -47,6 +47,16 @@ def test_levels(one: Any, torch: str, level: str) -> None:
     assert (GAPS["ops.coverage"] in judged.seen) == (one.id in GAPS and level in ("info", "skip"))
 
 
+@pytest.mark.parametrize(
+    ("device", "kind", "listed"), [("xpu", "processor", True), ("cpu", "processor", False), ("xpu", "gpu", False)]
+)
+def test_what_no_processor_can_is_expected_where_one_stands_for_a_gpu(device: str, kind: str, *, listed: bool) -> None:
+    gaps = verify_verdicts.list_gaps(device, {"devices": [{"kind": kind}]})
+    assert ("models.infer_compiled" in gaps) == listed
+    assert len(gaps) <= 5
+    assert not {name.partition(".")[0] for name in gaps} & {"device", "numbers", "memory", "streams"}
+
+
 RAISED = {
     "absent": (verify_bench.Absent("no such function, since 2.6"), ("skip", "absent", "2.6")),
     "nothing to try": (verify_bench.Absent("no float64 in this hardware"), ("skip", "absent", "")),

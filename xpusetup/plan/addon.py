@@ -29,13 +29,11 @@ OPS = "torch-xpu-ops"
 KERNELS, IN_PLACE = "SOURCES", "IN_PLACE"
 """Variables of `--set`: the kernels are those of some sources; no wheel is made, libraries are replaced in ENV."""
 TOOLS = f"{ROOT}/tools"
-GAPS = ("models.infer_compiled=inductor writes kernels for Triton, which has no device of OpenCL",)
-"""What cannot be verified on the processor, with the reason."""
 
 
 def make_addon_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
     """Give the steps. Raises UsageError where there is no environment, and for a profile that has no such parts."""
-    target = replace(target, arch=(), gaps=(*target.gaps, *(GAPS if request.device == "processor" else ())))
+    target = replace(target, arch=())
     context = Context(profile, request, target, layout)
     if not layout.adopted:
         fix = "name an environment that is there, with that torch in it: --into ENV"

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.addon.installed import AddonError
 from helperlib.addon.source import (
-    GROUPS,
-    GROUPS_EDITS,
     PROCESSOR,
+    PROCESSOR_HEADERS,
     STUB_EDITS,
     STUB_HEADER,
     edit,
@@ -55,7 +54,8 @@ def generate(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: C
     edited = {}
     if device == "processor":
         edited = {name: edit(trees.torch / name, edits, work / "edited" / name) for name, edits in PROCESSOR.items()}
-        edit(trees.ops / "src" / GROUPS, GROUPS_EDITS, overlay / GROUPS)
+        for name, edits in PROCESSOR_HEADERS.items():
+            edit(trees.ops / "src" / name, edits, overlay / name)
     found = [path for name in REGISTRATIONS if (path := headers / "xpu/ATen" / name).is_file()]
     return Generated(headers, overlay, found, edited)
 

@@ -35,7 +35,7 @@ def load() -> None:
         warnings.warn(f"{about['name']} is not loaded: {why}", stacklevel=2)
         return
     torch._C._has_xpu = True
-    renew()
+    renew(torch)
 
 
 def refuse(torch: Any, about: dict[str, Any]) -> str:
@@ -59,7 +59,11 @@ def prepare(about: dict[str, Any]) -> None:
         os.environ[CACHE] = "0"
 
 
-def renew() -> None:
+def renew(torch: Any) -> None:
     """Run the modules of torch.xpu again: when they were imported, they made dummies of what was not there."""
     for name in [*(name for name in sys.modules if name.startswith("torch.xpu.")), "torch.xpu"]:
         importlib.reload(sys.modules[name])
+    if torch.cuda._is_compiled():
+        # torch.compile asks this, and a torch with CUDA asserts there that it has no XPU.
+        mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
+        mode.avoid_device_init = property(lambda _mode: not (torch.xpu.is_available() or torch.cuda.is_available()))

@@ -26,7 +26,7 @@ SETS = {
     "processor": (
         *("AbsKernel", "BinaryKernels", "CopyKernel", "FillKernel", "Indexing", "ReduceSumProdKernels", "ResizeKernel"),
         *("DistributionBernoulli", "DistributionNormal", "DistributionRandomKernel", "DistributionUniform"),
-        "RandpermKernel",
+        *("RandpermKernel", "UnaryComplexKernels"),
     )
 }
 """Named sets of sources. `processor` is what the checks need there: what draws by a generator of XPU cannot fall back,

@@ -62,15 +62,24 @@ PROCESSOR = {
 """What is edited for the processor. c10/xpu takes GPUs of Level Zero alone, and the processor is a device of OpenCL.
 It has no time stamps of its own, so that its queues have to keep them, and does not say what memory is free, which the
 machine does."""
-GROUPS = "comm/DeviceProperties.h"
-GROUPS_EDITS = (
-    Edit(
-        r"return (k\.get_info<::sycl::info::kernel_device_specific::work_group_size>\(dev\));",
-        r"int64_t largest = \1, size = 1;\n  while (size * 2 <= largest)\n    size *= 2;\n  return size;",
+PROCESSOR_HEADERS = {
+    "comm/DeviceProperties.h": (
+        Edit(
+            r"return (k\.get_info<::sycl::info::kernel_device_specific::work_group_size>\(dev\));",
+            r"int64_t largest = \1, size = 1;\n  while (size * 2 <= largest)\n    size *= 2;\n  return size;",
+        ),
     ),
-)
-"""torch-xpu-ops takes the largest group of a kernel for a power of two, which it is on GPUs. On the processor it is
-not, and sums come out wrong."""
+    "ATen/native/xpu/sycl/Reduce.h": (
+        Edit(
+            r"if \(num_items < max_sg_sz\)\s+group_width = max_sg_sz;",
+            r"if (num_items < max_sg_sz)\n      group_width = max_sg_sz;\n    num_items = group_width * group_height;",
+        ),
+    ),
+}
+"""What is edited of torch-xpu-ops for the processor. It takes the largest group of a kernel for a power of two, which
+it is on GPUs; here it is not, and sums come out wrong. Where a reduction is small it widens the group and keeps the
+local memory of the narrow one, which is written beyond where the kernel's sub-groups are smaller than the device's
+largest: on the processor that is the stack."""
 
 
 def read_trees(torch: Path, ops: Path) -> Trees:

@@ -99,14 +99,13 @@ class Compiled:
 
 
 def choose_backend(bench: DeviceBench) -> str:
-    """Give the device's back end. Raises NotImplementedError where it names none and inductor does not know it."""
-    if bench.compile_backend:
-        return bench.compile_backend
-    if not knows_device(bench.name):
+    """Give the device's back end. Raises NotImplementedError where it names none, or inductor cannot compile for it."""
+    if not bench.compile_backend and not knows_device(bench.name):
         raise NotImplementedError(f"no compile backend: {INDUCTOR} does not know {bench.name}")
-    if why := lacks_triton(bench.name):
+    chosen = bench.compile_backend or INDUCTOR
+    if chosen == INDUCTOR and (why := lacks_triton(bench.name)):
         raise NotImplementedError(why)
-    return INDUCTOR
+    return chosen
 
 
 def knows_device(name: str) -> bool:
