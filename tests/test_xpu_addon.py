@@ -67,6 +67,12 @@ def test_a_stub_is_there_by_its_kernel_whatever_it_is_called(trees: Path) -> Non
     assert "both.out" not in choose(trees, "Thrice").operators
 
 
+def test_a_kernel_that_another_source_has_for_other_arguments_is_there_with_both(trees: Path) -> None:
+    (trees / "ops/src/ATen/native/xpu/sycl/Again.cpp").write_text("void twice_kernel(const Tensor& a, bool b) {}")
+    assert "twice.out" not in choose(trees, "Twice").operators
+    assert "twice.out" in choose(trees, "Twice", "Again").operators
+
+
 def test_a_list_names_sources_and_sets_of_them(trees: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(operators.SETS, "processor", ("Twice", "Drawn"))
     assert operators.read_sources("processor", trees / "ops") == ["Twice", "Drawn"]

@@ -160,8 +160,11 @@ class _Selection:
 
     def __post_init__(self) -> None:
         """Find which kernels are there and which are not, and for which stubs."""
-        chosen = [text for text in self.sources if text.path in set(self.kernels)]
-        here = {name for text in chosen for name in text.functions}
+        chosen, others = (
+            {name for text in self.sources if (text.path in self.kernels) == is_in for name in text.functions}
+            for is_in in (True, False)
+        )
+        here = chosen - others  # two sources may define a name for other arguments: it is there with both
         headers = {path for text in (*self.sources, *self.hosts) for path in text.path.parent.glob("*.h")}
         declared = {name for path in headers for name in DECLARED.findall(path.read_text(encoding="utf-8"))}
         self.absent, there = declared - here, declared & here
