@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -55,6 +57,15 @@ def test_what_no_processor_can_is_expected_where_one_stands_for_a_gpu(device: st
     assert ("models.infer_compiled" in gaps) == listed
     assert len(gaps) <= 5
     assert not {name.partition(".")[0] for name in gaps} & {"device", "numbers", "memory", "streams"}
+
+
+@pytest.mark.parametrize(("files", "seen"), [(["a.so", "a.so.wheel"], True), (["a.so"], False), (None, False)])
+def test_an_extension_whose_libraries_were_replaced_is_not_called_by_its_wheel(
+    files: list[str] | None, *, seen: bool
+) -> None:
+    package = SimpleNamespace(name="demo", version="1", files=files and [PurePosixPath(name) for name in files])
+    told = verify_device.describe_package(SimpleNamespace(dist=package, value="demo:load"))
+    assert told == "demo 1" + (", no longer as its wheel: replaced in place" if seen else "")
 
 
 RAISED = {
