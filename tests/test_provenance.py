@@ -458,6 +458,6 @@ def test_signing_says_what_in_the_environment_is_no_longer_its_wheel(
     (tmp_path / "root/wheels").mkdir(parents=True)
     wheel = make_wheel(tmp_path / "root/wheels")
     monkeypatch.setattr(wheel_sign, "_sign", lambda *_: ((signed, "key"), "text"))
-    monkeypatch.setattr(wheel_sign.files, "read_input_bytes", lambda _: b"")
+    (tmp_path / "key.pem").touch()
     monkeypatch.setattr(wheel_sign, "list_replaced", lambda root: [row] if root.path == tmp_path / "root" else [])
-    assert wheel_sign.sign_wheels([str(wheel)], "key.pem").data.replaced == [row]
+    assert wheel_sign.sign_wheels([str(wheel)], str(tmp_path / "key.pem")).data.replaced == [row]
