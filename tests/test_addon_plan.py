@@ -62,6 +62,9 @@ def test_in_place_there_is_neither_a_wheel_nor_pip() -> None:
     assert "--in-place" in step.run[0]
     assert [place.rpartition("/")[2] for place in step.makes] == ["xpu.json"]
     assert "venv" in step.locks
+    assert whole_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"), ("xpu", "SOURCES", "all")))).set == (
+        ("xpu", "SOURCES", "all"),
+    )
 
 
 def test_torch_is_fetched_with_nothing_but_its_kernels_for_xpu() -> None:

@@ -179,7 +179,8 @@ def test_what_is_installed_is_replaced_in_place_and_its_list_of_files_says_so(tm
         assert (package / "libtorch_xpu.so").read_bytes() == text
         assert (package / "libtorch_xpu.so.wheel").read_bytes() == b"libtorch_xpu.so"
     rows = dict(line.split(",", 1) for line in record.read_text().splitlines())
-    assert len(rows) == len(before.splitlines()) + 1
+    assert len(rows) == len(before.splitlines()) + 2  # the kept one, and who installed
+    assert (record.parent / "INSTALLER").read_text() == "xpusetup\n"
     for name in ("libtorch_xpu.so", "libtorch_xpu.so.wheel", "libc10_xpu.so"):
         digest = hashlib.sha256((package / name).read_bytes()).digest()
         assert rows[f"{package.name}/{name}"].startswith(f"sha256={urlsafe_b64encode(digest).rstrip(b'=').decode()},")
@@ -194,19 +195,16 @@ def test_what_is_not_installed_for_this_torch_cannot_be_replaced(tmp_path: Path)
         packing.replace_installed(*linked(tmp_path, tmp_path / "site"), {**ABOUT, "torch_git": "c" * 40})
 
 
-def test_the_persistent_cache_is_off_for_the_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SYCL_CACHE_PERSISTENT", "OCL_ICD_FILENAMES", "PYTORCH_ENABLE_XPU_FALLBACK"):
+def test_opencl_is_told_of_its_processor_where_that_is_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OCL_ICD_FILENAMES", "PYTORCH_ENABLE_XPU_FALLBACK"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     import os  # noqa: PLC0415 - what it holds is looked at after each call
 
-    loader.prepare({"name": "x", "device": "gpu"})
+    loader.prepare({"device": "gpu"})
     assert os.environ["PYTORCH_ENABLE_XPU_FALLBACK"] == "1"
-    assert "SYCL_CACHE_PERSISTENT" not in os.environ
-    monkeypatch.setenv("SYCL_CACHE_PERSISTENT", "1")
-    with pytest.warns(UserWarning, match="SYCL_CACHE_PERSISTENT is off"):
-        loader.prepare({"name": "x", "device": "processor"})
-    assert os.environ["SYCL_CACHE_PERSISTENT"] == "0"
+    assert "OCL_ICD_FILENAMES" not in os.environ
+    loader.prepare({"device": "processor"})
     assert os.environ["OCL_ICD_FILENAMES"].endswith("libintelocl.so")
 
 

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-CACHE = "SYCL_CACHE_PERSISTENT"
 
 
 def load() -> None:
@@ -54,9 +53,6 @@ def prepare(about: dict[str, Any]) -> None:
     if about["device"] == "processor":
         # OpenCL finds no processor by itself: the wheel of its run time registers it nowhere.
         os.environ.setdefault("OCL_ICD_FILENAMES", str(HERE.parents[2] / "libintelocl.so"))
-        if os.environ.get(CACHE) == "1":
-            warnings.warn(f"{about['name']}: {CACHE} is off, because libsycl crashes with it here", stacklevel=3)
-        os.environ[CACHE] = "0"
 
 
 def renew(torch: Any) -> None:

@@ -66,24 +66,32 @@ def replace_installed(work: Work, libraries: Libraries, about: dict[str, Any]) -
     this add-on is not installed beside this torch.
     """
     site, version = work.torch.folder.parent, version_of(work)
-    package, record = site / PACKAGE, site / f"{PACKAGE}-{version}.dist-info/RECORD"
-    if not record.is_file() or json.loads((package / "about.json").read_bytes())["torch_git"] != about["torch_git"]:
+    info = f"{PACKAGE}-{version}.dist-info"
+    record, there = site / info / "RECORD", site / PACKAGE / "about.json"
+    if not record.is_file() or json.loads(there.read_bytes())["torch_git"] != about["torch_git"]:
         why = f"{NAME} {version} is not installed for this torch, so that nothing of it can be replaced"
         raise AddonError(why, "build and install it first: the same command without xpu.IN_PLACE")
     built = {path.name: path.read_bytes() for path in (libraries.c10, libraries.torch, libraries.bindings)}
-    built["about.json"] = json.dumps(about, indent=2).encode()
-    news = {name: data for name, data in built.items() if data != (package / name).read_bytes()}
+    built[there.name] = json.dumps(about, indent=2).encode()
+    news = {name: data for name, data in built.items() if data != (site / PACKAGE / name).read_bytes()}
     for name in news:
-        if not (package / f"{name}{KEPT}").exists():
-            os.link(package / name, package / f"{name}{KEPT}")
-    files = {**news, **{path.name: path.read_bytes() for path in package.glob(f"*{KEPT}")}}
-    told = {f"{PACKAGE}/{name}": f"{PACKAGE}/{name},{_hash(data)},{len(data)}" for name, data in files.items()}
-    rows = record.read_text(encoding="utf-8").splitlines()
-    write_text(record, "\n".join((*(row for row in rows if row.split(",")[0] not in told), *told.values(), "")))
-    for name, data in news.items():
-        with whole(package / name) as draft:
-            draft.write_bytes(data)
+        if not (site / PACKAGE / f"{name}{KEPT}").exists():
+            os.link(site / PACKAGE / name, site / PACKAGE / f"{name}{KEPT}")
+    if news:
+        kept = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in there.parent.glob(f"*{KEPT}")}
+        changed = {f"{PACKAGE}/{name}": data for name, data in news.items()} | {f"{info}/INSTALLER": b"xpusetup\n"}
+        _list_anew(record, {**kept, **changed})
+        for name, data in changed.items():
+            with whole(site / name) as draft:
+                draft.write_bytes(data)
     return list(news)
+
+
+def _list_anew(record: Path, files: dict[str, bytes]) -> None:
+    """Give files of a list of files, or new ones, the hash that they get."""
+    rows = (row for row in record.read_text(encoding="utf-8").splitlines() if row.split(",")[0] not in files)
+    news = (f"{name},{_hash(data)},{len(data)}" for name, data in files.items())
+    write_text(record, "\n".join((*rows, *news, "")))
 
 
 def _metadata(work: Work, version: str) -> str:
