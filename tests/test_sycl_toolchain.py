@@ -256,8 +256,9 @@ def test_an_image_makes_it_on_the_build_side() -> None:
     assert "intel-ocloc" in files["system/driver.sh"]
     assert "toolkit.sh" not in files
     devel = EmitOrder(places=(place,), request=Request(), options={"os": "ubuntu-24.04", "target": "devel"})
-    with pytest.raises(UsageError, match="an image to compile in has none"):
+    with pytest.raises(UsageError, match="an image to compile in has none") as caught:
         KINDS["dockerfile"].make(devel)
+    assert caught.value.fix == "--target runtime"
 
 
 # The command, with a helper that is said to have done something.

@@ -125,6 +125,8 @@ def _what_works(profile: Profile, order: ImageOrder, about: Described, python: s
     compiled = replace(order, origin="source")
     if order.origin == "wheels" and (fitting := _fitting(profile, compiled, about)):
         return "--from source" if order.system in fitting else f"--from source {_words(fitting, python, about)[0]}"
+    if order.target == "devel" and _fitting(profile, replace(order, target="runtime"), about):
+        return "--target runtime"
     page = profile.toolkit.packages.page if profile.toolkit and profile.toolkit.kind != "oneapi" else ""
     return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
 
