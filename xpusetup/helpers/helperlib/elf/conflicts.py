@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from helperlib.elf.file import Symbols
+    from helperlib.elf.file import Symbol, Symbols
     from helperlib.elf.loader import Loaded, LoaderFile, Process
 
 
@@ -55,8 +55,10 @@ class FileConflict:
 
 @dataclass(frozen=True)
 class KnownFiles:
-    """What the rules ask of files: their symbols, and other files of a SONAME."""
+    """What the rules ask of files: what they need and lack, all their symbols, and other files of a SONAME."""
 
+    asked: Callable[[LoaderFile], tuple[Symbol, ...]]
+    lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
 
@@ -80,10 +82,7 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[FileConf
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: KnownFiles) -> Iterator[FileConflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = list(dict.fromkeys((*process.shared, *scope)))
-    asked = [symbol for symbol in known.symbols(one.library).asked if not symbol.weak]
-    for each in where:
-        there, nodes = known.symbols(each.library), bool(each.library.has)
-        asked = [symbol for symbol in asked if not there.has(symbol.name, symbol.version if nodes else "")]
+    asked = _found_nowhere(one.library, where, known)
     hidden = list(_hidden_by(where, known)) if asked else []
     torch = [each for each in where if TORCH.match(each.library.soname)]
     found: dict[tuple[str, str, str], list[str]] = {}
@@ -96,6 +95,24 @@ def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known:
             found.setdefault(place, []).append(symbol.name)
     for (kind, first, has), names in found.items():
         yield FileConflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
+
+
+def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFiles) -> list[Symbol]:
+    """Give what a library asks for and no file has.
+
+    There are millions of pairs of a name and a file. So whole sets are held against a file: those that the library
+    names come first, and small ones before large ones, of which most are never looked at.
+    """
+    asked = [symbol for symbol in known.asked(library) if not symbol.weak]
+    names = {symbol.name for symbol in asked if not symbol.version}
+    nodes = {f"{symbol.name}@{symbol.version}" for symbol in asked if symbol.version}
+    for each in sorted(where, key=lambda each: (each.library.soname not in library.needed, each.library.size)):
+        if not names and not nodes:
+            break
+        if each.library.identity == library.identity:
+            continue
+        names, nodes = known.lacking(each.library, names, nodes)
+    return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
 
 
 def _hidden_by(where: Iterable[Loaded], known: KnownFiles) -> Iterator[tuple[LoaderFile, LoaderFile]]:

@@ -13,7 +13,6 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, join, normpath
@@ -30,8 +29,8 @@ from helperlib.elf.conflicts import (
     path_of,
     stem_of,
 )
-from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, SymbolIndex, Symbols, name_machine, read_symbols
-from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process, make_library, open_elf
+from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, Symbols, name_machine, read_symbols
+from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process, make_library
 from helperlib.env.distributions import InstalledDistribution, requires
 from helperlib.wheel.contents import LIBRARY, LINKER_SCRIPT, NO_TARGETS, UNREADABLE, list_files, what_instead
 from helperlib.wheel.images import Targets, read_targets
@@ -155,7 +154,6 @@ class World:
         self.disk = disk
         self.archives = archives
         self.hidden = hidden
-        self._indexes: dict[str, SymbolIndex | None] = {}
 
     def look(self, path: str) -> LoaderFile | None:
         """Give the library at a path, as the loader's model asks for it."""
@@ -177,23 +175,16 @@ class World:
         part = self._part(library.path)
         if part is not None:
             return part.symbols.has(name, version if library.has else "")
-        index = self._index(library)
+        index = self.disk.index(library)
         return index is not None and index.has(name, version)
 
     def starting(self, library: LoaderFile, stem: str) -> Iterator[str]:
         """Give the names of a library that begin so."""
-        part, index = self._part(library.path), self._index(library)
+        part, index = self._part(library.path), self.disk.index(library)
         if part is not None:
             yield from (name for name in part.symbols.names if name.startswith(stem))
         elif index is not None:
             yield from index.starting(stem)
-
-    def _index(self, library: LoaderFile) -> SymbolIndex | None:
-        if library.identity not in self._indexes:
-            self._indexes[library.identity] = None
-            with suppress(OSError, NotElfError, struct.error):
-                self._indexes[library.identity] = SymbolIndex(open_elf(library.path))
-        return self._indexes[library.identity]
 
 
 # What cannot be loaded, and why.
