@@ -26,6 +26,7 @@ class World:
     """Files by path and what symbols they have."""
 
     files: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
     symbols: dict[str, Any] = field(default_factory=dict)
     read: list[str] = field(default_factory=list)
 
@@ -44,7 +45,8 @@ class World:
         )
         versioned = frozenset(f"{name}@{node}" for name in names) if node else frozenset()
         self.files[path] = library
-        self.symbols[path] = elf_file.Symbols(asks, frozenset(names), versioned, bool(node))
+        self.asked[path] = asks
+        self.symbols[path] = elf_file.Symbols(frozenset(names), versioned, bool(node))
         return library
 
     def known(self, *own: Any) -> Any:
@@ -296,7 +298,7 @@ class Shelf:
         return self.world.symbols[library.path]
 
     def asked(self, library: Any) -> Any:
-        return self.world.symbols[library.path].asked
+        return self.world.asked[library.path]
 
     def lacking(self, library: Any, *names: set[str]) -> Any:
         return self.symbols(library).lacking(*names)
@@ -341,6 +343,19 @@ def test_what_nobody_asks_of_a_file_is_not_read() -> None:
     place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
     assert environments.Prover(place, "", "").prove() == []
     assert set(world.read) == {"/usr/lib/libc.so"}
+
+
+def test_what_was_served_once_is_not_looked_up_in_every_process() -> None:
+    """A package of hundreds of modules, each linked with the same libraries: these were judged once a module."""
+    world = World()
+    world.add("/venv/lib/libbase.so", names=("a",))
+    world.add("/venv/lib/libcore.so", asks=(asked("a"),), needed=("libbase.so",), runpath=("$ORIGIN",))
+    for number in range(20):
+        world.add(f"/venv/lib/of{number}.so", needed=("libcore.so",), runpath=("$ORIGIN",))
+    own = tuple(world.files.values())
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert environments.Prover(place, "", "").prove() == []
+    assert world.read == ["/venv/lib/libbase.so"]
 
 
 def test_twice_as_many_libraries_cost_twice_as_much() -> None:

@@ -55,12 +55,20 @@ class FileConflict:
 
 @dataclass(frozen=True)
 class KnownFiles:
-    """What the rules ask of files: what they need and lack, all their symbols, and other files of a SONAME."""
+    """What the rules ask of files: what they need and lack, all their symbols, and other files of a SONAME.
+
+    `served` keeps which files had all that a library asks for.
+    """
 
     asked: Callable[[LoaderFile], tuple[Symbol, ...]]
     lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
+    served: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+NOBODY = frozenset(("",))
+"""A file that no process holds."""
 
 
 def stem_of(name: str) -> str:
@@ -101,17 +109,25 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
     """Give what a library asks for and no file has.
 
     There are millions of pairs of a name and a file. So whole sets are held against a file: those that the library
-    names come first, and small ones before large ones, of which most are never looked at.
+    names come first, and small ones before large ones, of which most are never looked at. Where the files that had all
+    of it are there again, as in another process with the same libraries, nothing is looked up.
     """
-    asked = [symbol for symbol in known.asked(library) if not symbol.weak]
-    names = {symbol.name for symbol in asked if not symbol.version}
-    nodes = {f"{symbol.name}@{symbol.version}" for symbol in asked if symbol.version}
-    for each in sorted(where, key=lambda each: (each.library.soname not in library.needed, each.library.size)):
-        if not names and not nodes:
+    there = {each.library.identity: each.library for each in where}
+    if known.served.get(library.identity, NOBODY) <= there.keys():
+        return []
+    asked = [one for one in known.asked(library) if not one.weak]
+    left = {one.name for one in asked if not one.version}, {f"{one.name}@{one.version}" for one in asked if one.version}
+    served: set[str] = set()
+    del there[library.identity]
+    for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
+        if not any(left):
             break
-        if each.library.identity == library.identity:
-            continue
-        names, nodes = known.lacking(each.library, names, nodes)
+        before, left = left, known.lacking(one, *left)
+        if left != before:
+            served.add(one.identity)
+    if not any(left):
+        known.served[library.identity] = frozenset(served)
+    names, nodes = left
     return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
 
 

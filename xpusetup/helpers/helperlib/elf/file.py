@@ -278,9 +278,8 @@ DEFAULT, PROTECTED = 0, 3
 
 
 class Symbols(NamedTuple):
-    """What is asked for, and what is there: plain names, and `name@version` where it has version nodes."""
+    """What is there: plain names, and `name@version` where it has version nodes."""
 
-    asked: tuple[Symbol, ...]
     names: frozenset[str]
     versioned: frozenset[str]
     nodes: bool = False
@@ -296,7 +295,7 @@ class Symbols(NamedTuple):
 
 
 def read_symbols(elf: Elf) -> Symbols:
-    """Read them all. Raises struct.error where a table is cut off."""
+    """Read all that is there. Raises struct.error where a table is cut off."""
     own = elf.own_versions()
     names: set[str] = set()
     versioned: set[str] = set()
@@ -305,7 +304,7 @@ def read_symbols(elf: Elf) -> Symbols:
             names.add(name)
             if number >= OWN and own:
                 versioned.add(f"{name}@{own.get(number, '')}")
-    return Symbols(read_asked(elf), frozenset(names), frozenset(versioned), bool(own))
+    return Symbols(frozenset(names), frozenset(versioned), bool(own))
 
 
 def read_asked(elf: Elf) -> tuple[Symbol, ...]:
@@ -343,6 +342,7 @@ class SymbolIndex:
     def __init__(self, elf: Elf) -> None:
         self.elf = elf
         self.own = elf.own_versions()
+        self.count = elf.count_symbols()
         self.place = elf.offset_of(elf.value(GNU_HASH)) if elf.value(GNU_HASH) else 0
         self.symbols, self.strings, self.versym = (elf.offset_of(elf.value(tag)) for tag in (SYMTAB, STRTAB, VERSYM))
         self.all = None if self.place else read_symbols(elf)

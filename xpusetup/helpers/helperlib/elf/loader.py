@@ -238,9 +238,8 @@ class FileReader:
         return self._libraries[path]
 
     def symbols(self, library: LoaderFile) -> Symbols:
-        """Give the symbols of a library; none where they cannot be read."""
-        nothing = Symbols((), frozenset(), frozenset())
-        return self._read(library, self._symbols, read_symbols, nothing)
+        """Give the symbols that a library has; none where they cannot be read."""
+        return self._read(library, self._symbols, read_symbols, Symbols(frozenset(), frozenset()))
 
     def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
         """Give what a library asks others for, without reading what it has; nothing where that cannot be read."""
@@ -254,7 +253,7 @@ class FileReader:
         """Give what a library lacks of names and of `name@version`: one by one until reading all costs no more."""
         looked = self._looked[library.identity] = self._looked.get(library.identity, 0) + len(names) + len(nodes)
         index = self.index(library)
-        if index is not None and index.all is None and looked * ONE_BY_ONE < index.elf.count_symbols():
+        if index is not None and index.all is None and looked * ONE_BY_ONE < index.count:
             return index.lacking(names, nodes)
         return self.symbols(library).lacking(names, nodes)
 
