@@ -91,7 +91,9 @@ def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = list(dict.fromkeys((*process.shared, *scope)))
     asked = _found_nowhere(one.library, where, known)
-    hidden = list(_hidden_by(where, known)) if asked else []
+    if not asked:
+        return
+    hidden = list(_hidden_by(where, known))
     torch = [each for each in where if TORCH.match(each.library.soname)]
     found: dict[tuple[str, str, str], list[str]] = {}
     for symbol in asked:
