@@ -13,7 +13,7 @@ from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
-from xpusetup.base.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
@@ -89,6 +89,16 @@ def test_advice_for_a_tree_that_the_build_fetches(workspace: Workspace, tmp_path
     assert of_others.commands[0] == "git submodule sync --recursive"
 
 
+def test_the_name_of_a_build_stands_for_the_log_of_the_step_that_failed(workspace: Workspace) -> None:
+    root = make_root(workspace)
+    with pytest.raises(UsageError, match="no step of the build sim failed"):
+        explain("sim")
+    (root / "logs").mkdir()
+    (root / "logs/x.fetch.log").write_text(LOST)
+    (root / "failed").write_text("x.fetch\n")
+    assert explain("sim").data.log == str(root / "logs/x.fetch.log")
+
+
 def test_what_a_step_said_by_itself_is_told_whole(workspace: Workspace, tmp_path: Path) -> None:
     """Its advice was cut to the width of a screen among the last lines. Logs of others advise nothing by themselves."""
     logs = make_root(workspace) / "logs"
@@ -109,7 +119,7 @@ def test_the_command_that_a_step_names_is_one(workspace: Workspace) -> None:
     log.parent.mkdir()
     log.write_text("+ x\nxpusetup: there is no SYCL\n  what is missing:\n    xpusetup doctor --for build\n")
     told = complete_result(explain(str(log)).data.said, {"--profile": ["sim"]})
-    assert told == StepWords("there is no SYCL", "what is missing: xpusetup doctor --profile sim --for build")
+    assert told == StepWords("there is no SYCL", "what is missing: xpusetup doctor sim --for build")
 
 
 def test_a_build_is_not_advised_to_install_something_else(workspace: Workspace) -> None:
@@ -174,7 +184,7 @@ def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
     (make_root(workspace) / "profile.lock.json").write_text(text)
     with pytest.raises(NotReadyError, match="nothing is built in") as caught:
         status_of_one(Where(profile="sim"))
-    assert caught.value.fix == "xpusetup build --profile sim"
+    assert caught.value.fix == "xpusetup build sim"
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)

@@ -162,7 +162,7 @@ def _status(data: BuildStatus) -> Lines:
 def _builds(data: BuildList) -> Lines:
     for row in data.builds:
         root = shlex.quote(f"{data.root}/{row.name}")
-        line = f"xpusetup status --profile {shlex.quote(row.profile)} --root {root}"
+        line = f"xpusetup status --root {root}"
         yield f"look at {row.name}", line, f"{row.done} of {row.steps} steps are done"
 
 
@@ -182,23 +182,23 @@ def _created(data: CreatedBundle) -> Lines:
 
 
 def _verified(data: VerifiedBundle) -> Lines:
-    line = f"xpusetup {data.purpose} --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
+    line = f"xpusetup {data.purpose} {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
     return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
 
 
 def _released(data: NewRelease) -> Lines:
     file = shlex.quote(data.file)
-    lock = f"xpusetup profiles lock --profile {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
+    lock = f"xpusetup profiles lock {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
     unsure = f"{len(data.unconfirmed)} are not confirmed"
     return (
         ("see each pin with its source", f"xpusetup profiles show {file}", unsure),
-        ("see what it would do", f"xpusetup plan --profile {file}", "it is whole"),
+        ("see what it would do", f"xpusetup plan {file}", "it is whole"),
         ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
     )
 
 
 def _offer(data: InstallOffer) -> Lines:
-    line = f"xpusetup install --profile {shlex.quote(data.profile)}"
+    line = f"xpusetup install {shlex.quote(data.profile)}"
     return (("install it", line, "all parts are found"),) if data.steps else ()
 
 
@@ -235,7 +235,7 @@ def _new(data: NewProfile) -> Lines:
 
 
 def _checked(data: CheckedProfile) -> Lines:
-    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
+    return (("see what it would do", f"xpusetup plan {shlex.quote(data.named)}", "its form is right"),)
 
 
 def _locked(data: LockedProfile) -> Lines:

@@ -14,7 +14,8 @@ from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Layout, Request
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.verbs import about_build
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
@@ -155,7 +156,7 @@ class Workspace:
 
     def command(self, verb: str, *words: str) -> Command:
         """Give a command of this program that means this workspace, with more words behind its options."""
-        return Command(f"xpusetup {verb} {self.options} {shlex.join(words)}".rstrip())
+        return Command(f"{about_build(verb, self.options)} {shlex.join(words)}".rstrip())
 
     @property
     def asked(self) -> dict[str, object]:
@@ -254,9 +255,8 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 def check_stack(name: str) -> str:
     """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
     if not is_path(name) and name not in (*stack_names(), *profile_names()):
-        close = nearest(name, stack_names())
-        hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(f"there is no stack {name!r}{hint}", fix=f"stacks that ship: {', '.join(stack_names())}")
+        message = f"there is no stack {name!r}{hint_at_nearest(name, stack_names())}"
+        raise UsageError(message, fix=f"stacks that ship: {', '.join(stack_names())}")
     if not any(part.member for part in load_profile(name).components):
         raise UsageError(f"{name} is no stack", fix=f"--profile {name}; stacks that ship: {', '.join(stack_names())}")
     return name
@@ -390,6 +390,12 @@ def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
     usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
     return from_home(variable("XPUSETUP_ROOT") or settings.root or usual).absolute()
+
+
+def words_of_root(root: Path) -> str:
+    """Give the words that name a root in a command, for a shell: its name in the usual folder, else its path."""
+    usual = root.parent == roots_folder(load_settings()).resolve()
+    return shlex.quote(root.name) if usual else f"--root {shlex.quote(str(root))}"
 
 
 def describe_device(name: str) -> Device:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from itertools import groupby
 from operator import attrgetter
@@ -61,7 +62,7 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print(f" [green]✓[/] {escape(data.file)}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
-    console.print(f"   build it:     xpusetup build --profile {file}")
+    console.print(f"   build it:     xpusetup build {file}")
 
 
 def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
@@ -81,7 +82,7 @@ def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
     console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
     file = escape(bash_on_one_line(data.file))
     console.print(f"   each pin:     xpusetup profiles show {file}")
-    console.print(f"   what it does: xpusetup plan --profile {file}")
+    console.print(f"   what it does: xpusetup plan {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.
@@ -93,7 +94,7 @@ HEADER = ("profile", "for", "torch", "toolkit", "python")
 TIERS = {
     "demo": "the whole road, without a GPU",
     "own": "made here",
-    "new": "out, pins not confirmed: never the default nor advised",
+    "new": "released, but their pins are not confirmed: only by name",
     "current": "the newest releases",
     "kept": "the releases before them",
     "reference": "the releases of the first guides",
@@ -110,10 +111,13 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
     console.print(f"   [dim]{_line(HEADER, widths)}[/]")
     for tier, members in groupby(data.profiles, key=attrgetter("tier")):
         console.print(f"\n [bold]{tier}[/]  [dim]{TIERS[tier]}[/]")
-        for tried, alike in groupby(members, key=attrgetter("tried")):
-            for row in alike:
-                console.print(f"   {escape(_line(_cells(row), widths))}")
-            prose(console, "     ", tried, style="dim")
+        alike: dict[str, list[str]] = {}
+        for row in members:
+            console.print(f"   {escape(_line(_cells(row), widths))}")
+            alike.setdefault(row.tried, []).append(row.name)
+        for tried, names in alike.items():
+            told = f"{', '.join(names)}: {tried}" if len(alike) > 1 else tried
+            prose(console, "     ", told, style="dim")
     if data.stacks:
         console.print("\n [bold]stacks[/]  [dim]what stands on the torch of a profile: --stack NAME[/]")
     for stack in data.stacks:
@@ -125,7 +129,13 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
 
 
 def _cells(row: ListedProfile) -> tuple[str, ...]:
-    return (row.name, row.accelerator, row.torch or "-", row.toolkit or "-", row.python)
+    return (row.name, row.accelerator, row.torch or "-", row.toolkit or "-", _minors(row.python))
+
+
+def _minors(python: str) -> str:
+    """Shorten `>=3.10,<3.15,!=3.14.1` to `3.10 to 3.14`; one release less is for `profiles show`."""
+    found = re.match(r">=3\.(\d+),<3\.(\d+)(,|$)", python)
+    return f"3.{found[1]} to 3.{int(found[2]) - 1}" if found else python
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
