@@ -317,8 +317,8 @@ def test_another_compiler_wheel_or_option_is_another_key(tmp_path: Path, monkeyp
     def key(version: str = "1", *words: str) -> str:
         home = SimpleNamespace(wheels={"intel-sycl-rt": version}, jit=library)
         call = parse_call("icpx", ["-fsycl", "-c", *words, "a.cpp"])
-        source = Input("a.cpp", "c++")
-        return str(cache.find_key(SimpleNamespace(home=home, call=call, folder=tmp_path), source, [], depend.parse_notes([], "")))
+        work = SimpleNamespace(home=home, call=call, folder=tmp_path)
+        return str(cache.find_key(work, Input("a.cpp", "c++"), [], depend.parse_notes([], "")))
 
     first = key()
     assert first == key()
