@@ -141,7 +141,6 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("verify-wheel-verbose", screens.WHEEL, True),
     ("fits", screens.FITS, False),
     ("fits-verbose", screens.FITS, True),
-    ("env-closure", screens.CLOSURE, False),
     ("cache-size", screens.CACHE, False),
     ("cache-size-verbose", screens.CACHE, True),
     ("cache-prune", screens.PRUNED, False),
