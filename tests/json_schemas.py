@@ -40,7 +40,7 @@ RESULTS: dict[str, str] = {
     "profiles check": "CheckedProfile",
     "profiles list": "ProfileList",
     "profiles lock": "LockedProfile",
-    "profiles new": "NewProfile | NewRelease",
+    "profiles new": "NewProfile",
     "profiles schema": "ProfileSchema",
     "profiles show": "ShownProfile",
     "profiles trust": "TrustedFiles",

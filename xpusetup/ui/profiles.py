@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.profiles import (
         CheckedProfile,
         ListedProfile,
@@ -62,26 +61,6 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build --profile {file}")
-
-
-def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
-    """Print what a release's profile differs in from the one before it, what is not confirmed, and what is next."""
-    for line in data.diff[2:]:
-        style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
-        console.print(f" {line}", style=style, markup=False, highlight=False)
-    shown = [pin for pin in data.pins if verbose or pin.confidence != "confirmed"]
-    console.print(f"\n [bold]{'pins' if verbose else 'not confirmed'}[/]")
-    for pin in shown:
-        console.print(f" {CONFIDENCE[pin.confidence]} {pin.pin} {escape(pin.now or '-')}")
-        prose(console, "     ", pin.source, style="dim")
-    for note in data.notes:
-        prose(console, "   ", note, first=" ! ")
-    sure = len(data.pins) - len(data.unconfirmed)
-    console.print(f"\n [green]✓[/] {escape(data.file)}: PyTorch {data.release}, begun from {data.from_}")
-    console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
-    file = escape(bash_on_one_line(data.file))
-    console.print(f"   each pin:     xpusetup profiles show {file}")
-    console.print(f"   what it does: xpusetup plan --profile {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.

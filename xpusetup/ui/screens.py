@@ -44,7 +44,7 @@ def show_error(error: XpuError) -> None:
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {line.strip()}")
 
 
-ELSEWHERE = {"new_release": "profiles", "codegen": "verify", "prompt": "self"}
+ELSEWHERE = {"codegen": "verify", "prompt": "self"}
 """Modules of `commands` whose screens are in another module than the first word of their name says."""
 
 
