@@ -268,13 +268,6 @@ def test_golden_lists(console: Console) -> None:
         hold_one(f"screens/{name}.txt", text_of(console))
 
 
-def test_golden_rules_of_upstream(console: Console) -> None:
-    """What upstream's files say of a build, where it was read, and what of ours follows it."""
-    console.file = StringIO()
-    show.show_data(console, show_profile("cpu-2.13").data, verbose=True)
-    hold_one("screens/profiles-show-verbose.txt", text_of(console))
-
-
 @pytest.mark.parametrize(
     ("name", "error"),
     [

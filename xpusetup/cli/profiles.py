@@ -29,9 +29,9 @@ def profiles_list(*, told: options.ResultOutput) -> AnyResult:
     return list_profiles()
 
 
-@options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim -v")
+@options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim --json")
 def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
-    """Show all of a profile, with the source of each pin. -v adds what PyTorch's own files say."""
+    """Show all of a profile, with the source of each pin."""
     from xpusetup.commands.profiles import show_profile
 
     return show_profile(name)

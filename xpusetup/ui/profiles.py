@@ -28,7 +28,6 @@ if TYPE_CHECKING:
         ShownProfile,
         TrustedFiles,
     )
-    from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.profile import Component, Patched
 
 
@@ -111,8 +110,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
-    """Print a profile with the source and the confidence of each pin; verbose: also what upstream's files say."""
+def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print a profile with the source and the confidence of each pin."""
     console.print(f"\n {data.name}")
     prose(console, " ", data.summary)
     console.print(f"\n tried    {escape(data.tried)}")
@@ -126,22 +125,7 @@ def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
         prose(console, "     ", f"{installer.confidence}: {installer.source}", style="dim")
     for part in data.components:
         _show_component(console, part)
-    if verbose:
-        _show_upstream(console, data.upstream)
-    elif data.upstream:
-        console.print(f"\n {len(data.upstream)} rules of upstream's files, each with where it was read: -v")
     console.print("\n [dim]✓ confirmed   ~ likely   ? unconfirmed   - left out[/]")
-
-
-def _show_upstream(console: Console, rows: Sequence[LedgerRow]) -> None:
-    """Print the ledger's rows: each rule, where it was read, how it was seen, and what of ours follows it."""
-    for (of, release), rules in groupby(rows, key=attrgetter("of", "release")):
-        console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
-        for rule in rules:
-            told = "; ".join(filter(None, (rule.rule, rule.until)))
-            prose(console, "     ", told, first=f"   {CONFIDENCE[rule.confidence]} ")
-            prose(console, "       ", f"{rule.place}: {rule.told}", style="dim")
-            prose(console, "       ", f"here: {'; '.join(filter(None, (*rule.ours, rule.left)))}", style="dim")
 
 
 def _show_needs(console: Console, data: ShownProfile) -> None:

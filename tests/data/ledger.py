@@ -1,8 +1,9 @@
-"""What upstream's files decide about a build, read from data/ledger.toml: one rule a row, with where it was seen."""
+"""What upstream's files decide about a build, read from docs/ledger.toml: one rule a row, with where it was seen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 from packaging.version import Version
@@ -11,8 +12,8 @@ from xpusetup.base.document import read_as
 from xpusetup.base.values import Confidence, Limits, Name, Strict, Text, ValueCheck, parse_toml
 from xpusetup.config.profile import Profile, SourceComponent
 
-ORIGIN = "data/ledger.toml"
-"""Where the rows are, in the package."""
+LEDGER_FILE = Path(__file__).parents[2] / "docs/ledger.toml"
+"""Where the rows are."""
 Evidence = Literal["built", "stand-in", "read", "elsewhere", "nobody"]
 SEEN: dict[Evidence, str] = {
     "built": "it ran for real",
@@ -122,7 +123,7 @@ class LedgerRow:
 
 def short(commit: str) -> str:
     """Give the first digits of a commit, and anything else as it is."""
-    return commit[:12] if len(commit) == 40 else commit  # noqa: PLR2004 - the length of a SHA-1
+    return commit[:12] if len(commit) == 40 else commit
 
 
 def parse_ledger(text: str) -> list[LedgerRow]:
