@@ -76,6 +76,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "xpusetup profiles list",
         ),
         ("verify --suite transfromers", 2, "there is no suite 'transfromers'; did you mean transformers?", "known: "),
+        ("emit docker -p sim -o made", 2, "there is no form 'docker'; did you mean dockerfile?", "there is: shell"),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
         (f"profiles check {BAD}", 2, f"{BAD}:8: python: must be", "mend the file, then: "),

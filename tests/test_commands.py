@@ -13,7 +13,7 @@ from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
-from xpusetup.base.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
@@ -87,6 +87,16 @@ def test_advice_for_a_tree_that_the_build_fetches(workspace: Workspace, tmp_path
     (of_step,), (of_others,) = (explain(str(folder / "x.fetch.log")).data.causes for folder in (logs, tmp_path))
     assert (of_step.id, of_step.fix, of_step.commands) == (of_others.id, "pin a commit that it has", [])
     assert of_others.commands[0] == "git submodule sync --recursive"
+
+
+def test_the_name_of_a_build_stands_for_the_log_of_the_step_that_failed(workspace: Workspace) -> None:
+    root = make_root(workspace)
+    with pytest.raises(UsageError, match="no step of the build sim failed"):
+        explain("sim")
+    (root / "logs").mkdir()
+    (root / "logs/x.fetch.log").write_text(LOST)
+    (root / "failed").write_text("x.fetch\n")
+    assert explain("sim").data.log == str(root / "logs/x.fetch.log")
 
 
 def test_what_a_step_said_by_itself_is_told_whole(workspace: Workspace, tmp_path: Path) -> None:

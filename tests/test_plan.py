@@ -78,14 +78,24 @@ def test_selection(name: str, asked: dict[str, Any], wanted: list[str]) -> None:
 @pytest.mark.parametrize(
     ("name", "asked", "message", "fix"),
     [
-        ("sim", {"only": ("trch",)}, "this profile has no component 'trch'", "it has: simxpu, torch"),
+        (
+            "sim",
+            {"only": ("trch",)},
+            "this profile has no component 'trch'; did you mean torch?",
+            "it has: simxpu, torch",
+        ),
         (
             "torch-2.5",
             {"only": ("mkl",)},
             "this profile has no component 'mkl'",
             "it has: audio, torch, triton, vision",
         ),
-        ("sim", {"until": "torch"}, "this profile has no step 'torch'", f"it has: {', '.join(SIM_STEPS)}"),
+        (
+            "sim",
+            {"until": "torch"},
+            "this profile has no step 'torch'; did you mean torch.fetch?",
+            f"it has: {', '.join(SIM_STEPS)}",
+        ),
         (
             "sim",
             {"set": (("torch", "A", "1"),)},

@@ -301,6 +301,15 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return best if rank(best)[0] >= NEAR else ""
 
 
+def hint_at_nearest(word: str, known: Iterable[str], shown: str = "{}") -> str:
+    """Give the end of a sentence that names what is meant, as in `; did you mean torch-2.14?`; empty where nothing is.
+
+    `shown` is how the word is written there.
+    """
+    close = nearest(word, known)
+    return f"; did you mean {shown.format(close)}?" if close else ""
+
+
 def same_letters(word: str, other: str) -> bool:
     """Say whether two words have the same letters and digits, in whatever order, and whatever parts them."""
     return sorted(PARTED.sub("", word.lower())) == sorted(PARTED.sub("", other.lower()))

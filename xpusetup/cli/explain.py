@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 @options.command("explain", "xpusetup explain build.log", "make 2>&1 | xpusetup explain", common="--prompt")
 def explain(
     *,
-    log: Annotated[str, typer.Argument(help="The log; - is stdin.", metavar="LOG", show_default="stdin")] = "",
+    log: Annotated[
+        str,
+        typer.Argument(help="The log, or a build whose step failed; - is stdin.", metavar="LOG", show_default="stdin"),
+    ] = "",
     good: Annotated[
         str, options.value("--good", "OTHER", "A log of a run that went well, to compare with.", False)
     ] = "",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
@@ -410,7 +411,8 @@ class Emitted:
 def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     """Write a form into a folder."""
     if kind not in KINDS:
-        raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+        message = f"there is no form {kind!r}{hint_at_nearest(kind, KINDS)}"
+        raise UsageError(message, fix=f"there is: {', '.join(KINDS)}")
     if not out:
         raise UsageError("no folder is named to write the form into", fix="name one: --out DIR")
     check_options(kind, KINDS, order)

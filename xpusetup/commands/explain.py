@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
+from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result, complete_result
-from xpusetup.config.shipped import versions_beside
+from xpusetup.config.shipped import is_path, versions_beside
 from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import Signature, parse_signatures
@@ -25,8 +26,10 @@ from xpusetup.machine.installs import keep_torch_all, moves_torch
 from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
 from xpusetup.machine.tables import gpu_table, known_bad
+from xpusetup.run.manifest import read_failed, read_manifest
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
+from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
@@ -133,12 +136,24 @@ class StepFailure(NewLines):
 def explain(log: str, good: str = "") -> Result[ExplainResult]:
     """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
     known = read_known(read_log(Path(good))) if good else None
+    log = find_log(log)
     piped = log in {"", STDIN}
     told, _ = explain_log(log, known)
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     compared = fields_of(_compare(good, news)) if good else {}
     name, said = ("stdin", None) if piped else (log, _read_words(Path(log)))
     return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **compared, **fields_of(told)))
+
+
+def find_log(word: str) -> str:
+    """Give the log that is meant: by the name of a build that of the step that failed in it. Raises UsageError."""
+    root = Root(roots_folder(load_settings()) / word)
+    if word in {"", STDIN} or is_path(word) or Path(word).exists() or read_lock(root) is None:
+        return word
+    failed = read_failed(root, read_manifest(root))
+    if not failed:
+        raise UsageError(f"no step of the build {word} failed", command=f"xpusetup status {shlex.quote(word)}")
+    return str(root.log(failed))
 
 
 def explain_log(log: str, known: GoodTemplates | None = None) -> tuple[ExplainedLog, Lines]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import merge_settings
 from xpusetup.run.workspace import settings_files
@@ -84,8 +84,7 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
     """Read KEY=VALUE words; one without a value is left out. Raises UsageError for one that is none."""
     given = dict(word.partition("=")[::2] for word in words)
     for name in (name for name in given if name not in (*KEYS, "scheduler")):
-        close = nearest(name, [*KEYS, "scheduler"])
-        hint = f"; did you mean {close}=...?" if close else ""
+        hint = hint_at_nearest(name, [*KEYS, "scheduler"], "{}=...")
         raise UsageError(f"setup site knows no {name!r}{hint}", fix=f"use: {', '.join(f'{key}=VALUE' for key in KEYS)}")
     scheduler = given.pop("scheduler", "")
     if scheduler and scheduler not in SCHEDULERS:

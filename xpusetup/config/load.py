@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion
 
 from xpusetup.base.document import UnfitError, key_of, read_as
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import command_on_one_line, nearest, without_credentials
+from xpusetup.base.text import command_on_one_line, hint_at_nearest, without_credentials
 from xpusetup.base.values import Table, TomlError, parse_toml
 from xpusetup.config.profile import (
     Component,
@@ -341,8 +341,7 @@ def _nearest_word(word: str, known: Iterable[str]) -> str:
     known = list(known)
     if word in INHERITING and "components" in known:
         return "; nothing is inherited, a profile is whole; copy one: xpusetup profiles new NAME --from PROFILE"
-    close = nearest(word, known)
-    return f"; did you mean {close!r}?" if close else f"; known: {', '.join(sorted(known))}"
+    return hint_at_nearest(word, known, "'{}'") or f"; known: {', '.join(sorted(known))}"
 
 
 def _fields_at(loc: tuple[int | str, ...], model: type[Table]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
-from xpusetup.base.text import hide, nearest
+from xpusetup.base.text import hide, hint_at_nearest
 from xpusetup.base.values import holds_credentials
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
@@ -100,8 +100,7 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
             fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
         )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
-    close = nearest(ref, [name for name in short if not name.endswith("^{}")])
-    hint = f"; did you mean {close}?" if close else ""
+    hint = hint_at_nearest(ref, [name for name in short if not name.endswith("^{}")])
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
 
 

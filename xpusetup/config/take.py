@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -23,7 +23,9 @@ from xpusetup.config.profile import (
     SourceComponent,
     WheelComponent,
 )
-from xpusetup.config.toolkit import ToolkitWanted, begin
+
+if TYPE_CHECKING:
+    from xpusetup.config.toolkit import ToolkitWanted
 
 ORIGIN = "data/from_source.toml"
 """Where it stands how a ready wheel is built instead, in the package."""
@@ -299,5 +301,5 @@ def describe_chosen(profile: Profile) -> str:
     kit = profile.toolkit
     if kit is None:
         return ""
-    lost = f", and gives up {kit.gives_up}" if kit.gives_up else ""
-    return f"{begin(kit.title)} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"
+    lost = f". It gives up {kit.gives_up}" if kit.gives_up else ""
+    return f"--toolkit {kit.called}: {kit.title}, {kit.confidence}{lost}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal, Step
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
 from xpusetup.config.toolkit import SYSTEM_ROOT
@@ -98,9 +98,8 @@ class ImageTable(Strict):
         """Give a system by its id. Raises UsageError with the nearest one."""
         ids = [each.id for each in self.system]
         if name not in ids:
-            close = nearest(name, ids)
-            hint = f"; did you mean {close}?" if close else ""
-            raise UsageError(f"nothing is known of images of {name!r}{hint}", fix=f"--os takes: {', '.join(ids)}")
+            message = f"nothing is known of images of {name!r}{hint_at_nearest(name, ids)}"
+            raise UsageError(message, fix=f"--os takes: {', '.join(ids)}")
         return next(each for each in self.system if each.id == name)
 
     def versions(self, manager: Manager) -> dict[str, str]:

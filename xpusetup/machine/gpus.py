@@ -12,7 +12,7 @@ from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import NONE
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.base.values import Limits, Name, Ocloc, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
@@ -112,11 +112,8 @@ def check_words(words: Iterable[str], table: TargetTable) -> None:
     """Refuse words that no ocloc ever took. Raises UsageError."""
     unknown = [word for word in words if word not in table.first]
     if unknown:
-        close = nearest(unknown[0], table.first)
-        hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(
-            f"no ocloc knows the device target {unknown[0]!r}{hint}", fix="words of ocloc, as in: --arch pvc,bmg"
-        )
+        message = f"no ocloc knows the device target {unknown[0]!r}{hint_at_nearest(unknown[0], table.first)}"
+        raise UsageError(message, fix="words of ocloc, as in: --arch pvc,bmg")
 
 
 def foreign_targets(profile: Profile, targets: Iterable[str], table: TargetTable, gpus: GpuTable) -> str:
@@ -135,10 +132,7 @@ def foreign_targets(profile: Profile, targets: Iterable[str], table: TargetTable
 def _hint(target: str, arch: Arch, table: TargetTable) -> str:
     """Give the nearest word that this release takes, its own before others."""
     taken = [name for name in table.first if not _find_fault("", arch, name, table)]
-    for words in (arch.default, taken):
-        if close := nearest(target, words):
-            return f"; did you mean {close}?"
-    return ""
+    return hint_at_nearest(target, arch.default) or hint_at_nearest(target, taken)
 
 
 def what_works(profile: Profile) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request, Step, Target
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.config.hashes import key_of
 from xpusetup.config.profile import MakersInstaller, Profile, SourceComponent, WheelComponent, find_needed, make_order
 from xpusetup.plan.compile import compile_needs, find_target_part, step_of
@@ -282,4 +283,5 @@ def _needed(steps: Iterable[Step], wanted: set[str]) -> list[Step]:
 
 def _must_be(name: str, known: list[str], what: str) -> None:
     if name not in known:
-        raise UsageError(f"this profile has no {what} {name!r}", fix=f"it has: {', '.join(known)}")
+        message = f"this profile has no {what} {name!r}{hint_at_nearest(name, known)}"
+        raise UsageError(message, fix=f"it has: {', '.join(known)}")

@@ -65,8 +65,8 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
 
 
 WITHOUT_OCLOC = (
-    "no ocloc is here: SPIR-V alone is compiled, from which a GPU's driver makes its code when it is first used;"
-    " with ocloc (intel-ocloc, and on Debian libigc2 too) --arch LIST compiles it now"
+    "no ocloc here, so no machine code: the GPU's driver compiles each kernel on first use."
+    " With ocloc (package intel-ocloc, on Debian also libigc2), --arch LIST compiles it now"
 )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.config.shipped import full_name, is_path, load_profile, profile_names, stack_names
 from xpusetup.run.root import Root, find_roots, read_lock
 from xpusetup.run.workspace import load_settings, roots_folder
@@ -76,9 +76,8 @@ class Named:
 
     def _unknown(self) -> UsageError:
         there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
-        close = nearest(self.word, there)
-        if self.build or close:
-            hint = f"; did you mean {close}?" if close else ""
+        hint = hint_at_nearest(self.word, there)
+        if self.build or hint:
             return UsageError(f"there is no build {self.word!r}{hint}", command="xpusetup list")
         try:
             load_profile(self.word)

@@ -14,7 +14,7 @@ from xpusetup.base.command import Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Layout, Request
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
@@ -254,9 +254,8 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 def check_stack(name: str) -> str:
     """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
     if not is_path(name) and name not in (*stack_names(), *profile_names()):
-        close = nearest(name, stack_names())
-        hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(f"there is no stack {name!r}{hint}", fix=f"stacks that ship: {', '.join(stack_names())}")
+        message = f"there is no stack {name!r}{hint_at_nearest(name, stack_names())}"
+        raise UsageError(message, fix=f"stacks that ship: {', '.join(stack_names())}")
     if not any(part.member for part in load_profile(name).components):
         raise UsageError(f"{name} is no stack", fix=f"--profile {name}; stacks that ship: {', '.join(stack_names())}")
     return name

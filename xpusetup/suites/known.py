@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest
+from xpusetup.base.text import hint_at_nearest
 from xpusetup.base.values import Limits, Strict, Text, Variable, parse_toml
 from xpusetup.verify.fallbacks import FallbackData, FallbackTable, ReadMessage, log_table
 
@@ -259,9 +259,8 @@ class Suites(Strict):
         """Give a suite. Raises UsageError for a name that is not known."""
         found = next((one for one in self.suite if one.name == name), None)
         if found is None:
-            near = nearest(name, self.names)
-            hint = f"; did you mean {near}?" if near else ""
-            raise UsageError(f"there is no suite {name!r}{hint}", fix=f"known: {', '.join(self.names)}")
+            message = f"there is no suite {name!r}{hint_at_nearest(name, self.names)}"
+            raise UsageError(message, fix=f"known: {', '.join(self.names)}")
         return found
 
     def variables(self, suite: Suite, device: str) -> dict[str, str]:

@@ -76,7 +76,7 @@ def read_log(path: Path) -> Iterator[bytes]:
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror or error}",
-            fix="name a file, or - for stdin; the logs of a build are in ROOT/logs/",
+            fix="name a log file, a build of `xpusetup list`, or - for stdin",
         ) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from itertools import groupby
 from operator import attrgetter
@@ -71,7 +72,7 @@ HEADER = ("profile", "for", "torch", "toolkit", "python")
 TIERS = {
     "demo": "the whole road, without a GPU",
     "own": "made here",
-    "new": "out, pins not confirmed: never the default nor advised",
+    "new": "released, but their pins are not confirmed: only by name",
     "current": "the newest releases",
     "kept": "the releases before them",
     "reference": "the releases of the first guides",
@@ -88,10 +89,13 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
     console.print(f"   [dim]{_line(HEADER, widths)}[/]")
     for tier, members in groupby(data.profiles, key=attrgetter("tier")):
         console.print(f"\n [bold]{tier}[/]  [dim]{TIERS[tier]}[/]")
-        for tried, alike in groupby(members, key=attrgetter("tried")):
-            for row in alike:
-                console.print(f"   {escape(_line(_cells(row), widths))}")
-            prose(console, "     ", tried, style="dim")
+        alike: dict[str, list[str]] = {}
+        for row in members:
+            console.print(f"   {escape(_line(_cells(row), widths))}")
+            alike.setdefault(row.tried, []).append(row.name)
+        for tried, names in alike.items():
+            told = f"{', '.join(names)}: {tried}" if len(alike) > 1 else tried
+            prose(console, "     ", told, style="dim")
     if data.stacks:
         console.print("\n [bold]stacks[/]  [dim]what stands on the torch of a profile: --stack NAME[/]")
     for stack in data.stacks:
@@ -103,7 +107,13 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
 
 
 def _cells(row: ListedProfile) -> tuple[str, ...]:
-    return (row.name, row.accelerator, row.torch or "-", row.toolkit or "-", row.python)
+    return (row.name, row.accelerator, row.torch or "-", row.toolkit or "-", _minors(row.python))
+
+
+def _minors(python: str) -> str:
+    """Shorten `>=3.10,<3.15,!=3.14.1` to `3.10 to 3.14`; one release less is for `profiles show`."""
+    found = re.match(r">=3\.(\d+),<3\.(\d+)(,|$)", python)
+    return f"3.{found[1]} to 3.{int(found[2]) - 1}" if found else python
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
