@@ -24,7 +24,6 @@ from xpusetup.run.step_process import (
     Running,
     end_steps,
     end_trees,
-    keep_good,
     keep_log,
     start_step,
     wait_for_any,
@@ -221,7 +220,6 @@ def _finish(run: PlanRun, work: RunProgress, one: Running) -> None:
         for other in work.running:
             _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
     else:
-        keep_good(run.root.log(step.id))
         work.done.add(step.id)
 
 
