@@ -52,9 +52,9 @@ $(BIN)/xpusetup: pyproject.toml
 
 # make demo also takes XPUSETUP_ROOT, the folder that holds the roots of builds
 demo: $(BIN)/xpusetup
-	$(BIN)/xpusetup build --profile sim
-	$(BIN)/xpusetup status --profile sim
-	$(BIN)/xpusetup run --profile sim -- python -c 'import torch; print(torch.ones(2, device="simxpu") + 1)'
+	$(BIN)/xpusetup build sim
+	$(BIN)/xpusetup status sim
+	$(BIN)/xpusetup run sim -- python -c 'import torch; print(torch.ones(2, device="simxpu") + 1)'
 
 test: .venv/dev
 	$(MAKE) --no-print-directory -j 2 lint unit

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.conflicts import measure_conflicts, measure_onemkl
 from benchmarks.doctor import measure_doctor
+from benchmarks.editable import measure_editable
 from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
@@ -41,6 +42,7 @@ NAMES = (
     "explain",
     "report",
     "noop",
+    "editable",
     "runner",
     "doctor",
     "verify",
@@ -55,8 +57,8 @@ NAMES = (
     "suites",
     "vision",
 )
-SHORT = ("help", "startup", "emit", "explain", "report", "noop", "runner", "doctor", "verify", "lanes")
-SHARING = {"startup", "noop", "runner", "doctor", "verify"}
+SHORT = ("help", "startup", "emit", "explain", "report", "noop", "editable", "runner", "doctor", "verify", "lanes")
+SHARING = {"startup", "noop", "editable", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -114,6 +116,8 @@ def measure_built(folder: Path, names: list[str], env: Mapping[str, str]) -> Ite
         yield from measure_startup(folder, place, env)
     if "noop" in names:
         yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
+    if "editable" in names:
+        yield measure_editable(place)
     if "runner" in names:
         yield from make_runner_rows(measure_rebuilds(place), "")
     if "doctor" in names:

@@ -78,7 +78,7 @@ class Picture:
 PICTURES = (
     Picture("doctor", "xpusetup doctor", "xpusetup doctor --facts tests/machines/cuda-torch.json"),
     Picture("explain", "xpusetup explain build.log", "xpusetup explain docs/pictures/build.log"),
-    Picture("verify", "xpusetup verify --profile sim", everywhere=False, begin="simxpu:0"),
+    Picture("verify", "xpusetup verify sim", everywhere=False, begin="simxpu:0"),
 )
 
 

@@ -145,7 +145,7 @@ def test_exit_codes(asked: Any) -> None:
 @pytest.mark.parametrize(
     ("found", "words", "fix"),
     [
-        (record(triton=""), "there is no Triton in /r", "xpusetup build --profile x --only triton"),
+        (record(triton=""), "there is no Triton in /r", "xpusetup build x --only triton"),
         (record(program=""), "ocloc, Intel's offline compiler, is not on PATH", "apt-get install intel-ocloc"),
     ],
     ids=["triton", "ocloc"],

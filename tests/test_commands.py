@@ -119,7 +119,7 @@ def test_the_command_that_a_step_names_is_one(workspace: Workspace) -> None:
     log.parent.mkdir()
     log.write_text("+ x\nxpusetup: there is no SYCL\n  what is missing:\n    xpusetup doctor --for build\n")
     told = complete_result(explain(str(log)).data.said, {"--profile": ["sim"]})
-    assert told == StepWords("there is no SYCL", "what is missing: xpusetup doctor --profile sim --for build")
+    assert told == StepWords("there is no SYCL", "what is missing: xpusetup doctor sim --for build")
 
 
 def test_a_build_is_not_advised_to_install_something_else(workspace: Workspace) -> None:
@@ -184,7 +184,7 @@ def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
     (make_root(workspace) / "profile.lock.json").write_text(text)
     with pytest.raises(NotReadyError, match="nothing is built in") as caught:
         status_of_one(Where(profile="sim"))
-    assert caught.value.fix == "xpusetup build --profile sim"
+    assert caught.value.fix == "xpusetup build sim"
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)

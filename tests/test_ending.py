@@ -42,15 +42,12 @@ def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("where", "request_", "options", "command"),
     [
-        (Where(profile="sim"), Request(), BuildOptions(), "xpusetup build --profile sim"),
+        (Where(profile="sim"), Request(), BuildOptions(), "xpusetup build sim"),
         (
             Where(profile="sim", root="/r", python="3.12"),
             Request(set=(("simxpu", "A", "b c"),), verify="off"),
             BuildOptions(jobs=2, launcher="ccache"),
-            (
-                "xpusetup build --profile sim --root /r --python 3.12 --set 'simxpu.A=b c' --verify off --jobs 2 "
-                "--launcher ccache"
-            ),
+            ("xpusetup build sim --root /r --python 3.12 --set 'simxpu.A=b c' --verify off --jobs 2 --launcher ccache"),
         ),
     ],
 )

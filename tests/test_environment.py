@@ -241,8 +241,8 @@ def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
         ("./plain", errno.ENOEXEC, "names no interpreter", "xpusetup run -- PROGRAM ./plain 'a b'"),
         ("./plain", errno.ENOENT, "the interpreter that the first line of ./plain names is not there", "-- PROGRAM"),
         ("plain", errno.ENOENT, "there is no command 'plain'", "./plain names the file that is here"),
-        ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "look at its spelling"),
-        ("./plain/x", errno.ENOTDIR, "there is no command './plain/x'", "look at its spelling"),
+        ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "check the spelling"),
+        ("./plain/x", errno.ENOTDIR, "there is no command './plain/x'", "check the spelling"),
         ("env", errno.E2BIG, "env: Argument list too long", "give fewer arguments"),
     ],
 )

@@ -158,8 +158,8 @@ def test_document() -> None:
 
 def test_the_command_that_builds_is_offered() -> None:
     log = b"g++: fatal error: Killed signal terminated program cc1plus\n"
-    document = explain([log], signatures()).describe("xpusetup build --profile sim")
-    assert "xpusetup build --profile sim --jobs 2" in document.causes[0].commands
+    document = explain([log], signatures()).describe("xpusetup build sim")
+    assert "xpusetup build sim --jobs 2" in document.causes[0].commands
 
 
 def test_a_general_cause_stands_behind_one_that_says_more() -> None:

@@ -107,7 +107,7 @@ def test_where_flags_help_the_command_has_them(release: str, version: str) -> No
     fix = parse_check_texts(files.package_text("data/checks.toml"))["cc.gcc_warning"].fix(answer.words)
     flags = "-Wno-error=maybe-uninitialized"
     assert fix.commands_for(("debian",)) == (
-        f"xpusetup build --profile {release} --set torch.CXXFLAGS={flags} --set torch.CFLAGS={flags}",
+        f"xpusetup build {release} --set torch.CXXFLAGS={flags} --set torch.CFLAGS={flags}",
     )
     assert fault("torch-2.9", version, "cc.gcc_warning") is None
 

@@ -202,7 +202,7 @@ def test_what_only_a_build_needs_is_no_fault() -> None:
     assert not brief_doctor(doctor("b580-kernel-6.8"))
     asked = DoctorOptions(facts=(str(machine_file("b580-without-oneapi")),))
     prompt = prompt_of_machine(Where(), asked).data.prompt
-    assert "SYCL compiler (needed only to build from source): no icpx" in prompt
+    assert "SYCL compiler (needed only for source builds): no icpx" in prompt
 
 
 @pytest.mark.parametrize("name", NAMES)

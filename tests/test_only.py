@@ -82,7 +82,7 @@ def test_the_environment_has_none_or_another(tmp_path: Path, installed: tuple[st
         find_ready(place, replace(AUDIO, sources=(("audio", "/src/audio"),)))
     assert raised.value.message.startswith("--only audio needs torch 2.6.0+xpu, and ")
     assert said in raised.value.message
-    command = f"xpusetup build --profile torch-2.6 --root {tmp_path}/root --into {tmp_path}/env --only torch"
+    command = f"xpusetup build torch-2.6 --root {tmp_path}/root --into {tmp_path}/env --only torch"
     assert f"{command} --only audio --source audio=/src/audio" in raised.value.fix
 
 

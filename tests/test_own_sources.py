@@ -241,7 +241,7 @@ def test_a_root_keeps_to_the_trees_that_it_was_built_of(tmp_path: Path) -> None:
     shutil.rmtree(kept.tree)
     with pytest.raises(UsageError, match=r"the last build in .* was of a tree of your own") as raised:
         kept.ask()
-    assert f"xpusetup build --profile torch-2.14 --root {tmp_path}/root --source torch=pinned" in raised.value.fix
+    assert f"xpusetup build torch-2.14 --root {tmp_path}/root --source torch=pinned" in raised.value.fix
 
 
 def test_a_root_of_a_profile_says_what_it_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

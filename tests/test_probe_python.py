@@ -78,7 +78,7 @@ def test_on_path(here: Machine) -> None:
 def test_a_path(here: Machine) -> None:
     here.python("/sw/python", "3.13.1", name="/sw/python")
     assert probe_python("/sw/python").version == "3.13.1"
-    assert refused("/sw/other") == ("there is no /sw/other here", "look at its spelling")
+    assert refused("/sw/other") == ("there is no /sw/other here", "check the spelling")
 
 
 def test_free_threaded(here: Machine) -> None:

@@ -124,7 +124,7 @@ def test_a_lock_of_a_file_names_that_file_to_do_it_again(monkeypatch: pytest.Mon
 def test_what_was_checked_is_named_as_it_was_asked_for() -> None:
     new_profile("mine", "sim", new_file("mine", "my own.toml"))
     (follows,) = list_next(check_profile("my own.toml").data, {})
-    assert follows.argv == ["xpusetup", "plan", "--profile", "my own.toml"]
+    assert follows.argv == ["xpusetup", "plan", "my own.toml"]
 
 
 @pytest.mark.parametrize(

@@ -233,6 +233,6 @@ def test_a_wheel_of_an_edited_source_is_not_built_elsewhere(tmp_path: Path) -> N
     workspace = workspace_of("sim")
     with pytest.raises(UsageError, match="simxpu was built with changes of your own in ") as caught:
         wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="simxpu")])  # type: ignore[list-item]
-    undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build --profile sim"
+    undo = f"rm {tmp_path}/stamps/simxpu.build; xpusetup build sim"
     assert caught.value.fix.splitlines()[1] == f"or undo it, and build it anew: {undo}"
     wheel_rebuild._refuse_edited(workspace, Root(tmp_path), [SimpleNamespace(name="torch")])  # type: ignore[list-item]

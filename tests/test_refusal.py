@@ -27,12 +27,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("words", "message", "fix"),
     [
-        ("--profile sim build", "--profile stands before the command; it belongs behind it", "build --profile sim"),
-        ("-p sim build -v", "-p stands before the command; it belongs behind it", "build -p sim -v"),
+        ("--profile sim build", "--profile goes after the command", "build --profile sim"),
+        ("-p sim build -v", "-p goes after the command", "build -p sim -v"),
         ("-psim --json wheel check x", "", ""),
         (
             "--name=x --into y status",
-            "--name stands before the command; it belongs behind it",
+            "--name goes after the command",
             "status --name=x --into y",
         ),
         ("-p list list", "list has no option -p", "list --help"),
@@ -43,8 +43,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("verify --patience nan", "--patience: nan is too small; the least is 1", "verify --help"),
         ("verify --patience soon", "--patience: 'soon' is no number", "verify --help"),
         ("build --profile", "--profile needs a value", "build --help"),
-        ("build a b", "build does not take 'b'", "build --help"),
-        ("wheel check", "wheel check needs WHEEL", "as in: xpusetup wheel check WHEEL"),
+        ("build a b", "build: unexpected argument 'b'", "build --help"),
+        ("wheel check", "wheel check needs WHEEL: the wheel's file", "as in: xpusetup wheel check WHEEL"),
         ("emit shell", "emit needs -o DIR", "emit shell -o DIR"),
         ("stauts sim", "there is no command 'stauts'; did you mean status?", "status sim"),
         ("wheel chek x", "there is no command 'wheel chek'; did you mean wheel check?", "wheel check x"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from dataclasses import asdict, replace
 from io import StringIO
 from pathlib import Path
@@ -26,7 +27,7 @@ from xpusetup.plan.install import purpose_of_build
 from xpusetup.run import removal
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
-from xpusetup.run.root import lock_document
+from xpusetup.run.root import Root, clear_drafts, lock_document
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.remove import show_before, show_removed
@@ -120,6 +121,32 @@ def test_a_folder_that_cannot_go_is_told(here: Path, monkeypatch: pytest.MonkeyP
     assert (told.gone, told.left) == (False, [LeftPlace(str(root), "empty now: a mount point")])
 
 
+def test_a_removal_that_is_cut_off_leaves_no_half_of_an_environment(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next build took what was left of venv for an environment of somebody else, and refused it."""
+    root = make_root(here / "r", done=3)
+    (root / "venv/lib").mkdir(parents=True)
+
+    def cut_off(_path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            remove(root)
+    (root / "lock").unlink()  # this process still lives
+    going = [path.name for path in root.iterdir() if path.name.endswith(".removing")]
+    assert len(going) == 1
+    assert not (root / going[0].strip(".").removesuffix(".removing")).exists()
+    for name in ("venv", "src/tree"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+        (root / name).rename((root / name).with_name(f".{Path(name).name}.removing"))
+    clear_drafts(Root(root))
+    assert not list(root.rglob("*.removing"))
+    assert remove(root).gone
+
+
 def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The advice was to choose another root to remove."""
     root = make_root(here / "r", done=3)
@@ -127,7 +154,7 @@ def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Path, "owner", lambda _path: "ann")
     with pytest.raises(NotReadyError, match="belongs to ann") as caught:
         removing.look(Where(root=str(root)))
-    assert caught.value.fix == f"as such: xpusetup remove --root {root}"
+    assert caught.value.fix == "as such: xpusetup remove r"
     monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
     with pytest.raises(NotReadyError, match="is on a read-only file system"):
         removing.look(Where(root=str(root)))

@@ -12,6 +12,7 @@ from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
 from xpusetup.base.model import Layout, Request
+from xpusetup.base.verbs import about_build
 from xpusetup.commands.env import env
 from xpusetup.commands.status import status_of_one
 from xpusetup.plan.install import INSTALL, make_install_plan
@@ -94,7 +95,7 @@ def test_status_and_variables(root: Root) -> None:
     (root / "packages/umf-1.1.0.dist-info").rename(root / "packages/umf-2.dist-info")
     result = status_of_one(where)
     assert (result.code, [row.name for row in result.data.replaced]) == (1, ["umf"])
-    assert result.data.fix.startswith(f"xpusetup install {open_workspace(where).options}")
+    assert result.data.fix.startswith(about_build("install", open_workspace(where).options))
     assert "UV_CONSTRAINT" not in env(where, build=False).data.set_
     (root / "venv/xpusetup-constraints.txt").touch()
     assert env(where, build=False).data.set_["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"

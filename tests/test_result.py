@@ -58,13 +58,13 @@ def test_error(kind: type[XpuError], code: int) -> None:
         (Command("xpusetup remove --name NAME", open=True), "", []),
         (Advice("in /b there is: x; name it: ", Command("xpusetup remove --name x")), "", []),
         ("xpusetup explain build.log, or pipe one into it", "", []),
-        (Command("xpusetup run -- python -c '1; 2'"), "", ["xpusetup run --profile sim -- python -c '1; 2'"]),
+        (Command("xpusetup run -- python -c '1; 2'"), "", ["xpusetup run sim -- python -c '1; 2'"]),
         (
             Advice.lines(["# g++", Command("sudo apt-get install g++"), Command("xpusetup status")], "\n  "),
             "",
-            ["xpusetup status --profile sim"],
+            ["xpusetup status sim"],
         ),
-        ("sudo apt-get install g++", "xpusetup setup --for build", ["xpusetup setup --profile sim --for build"]),
+        ("sudo apt-get install g++", "xpusetup setup --for build", ["xpusetup setup sim --for build"]),
     ],
 )
 def test_what_leads_on_from_an_error(fix: str, follows: str, lines: list[str]) -> None:

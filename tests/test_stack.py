@@ -428,7 +428,7 @@ def test_stack_cpu_has_what_it_is_for() -> None:
         ("emit shell --stack sim --out x", "is no stack"),
         ("emit shell --stack stack-cpu --profile sim --out x", "for one profile"),
         ("install --stack stack-cpu --take torchvision=skip", "has no component 'torchvision'"),
-        ("install --stack stack-cpu --take scatter=source", "xpusetup build --profile stack-cpu --take scatter=source"),
+        ("install --stack stack-cpu --take scatter=source", "xpusetup build stack-cpu --take scatter=source"),
     ],
 )
 def test_words_of_the_command_line(words: str, said: str, program: Program) -> None:

@@ -75,7 +75,7 @@ def test_an_installation_that_failed_half_way(here: Path) -> None:
     assert (result.code, data.failed, data.made_by, data.verified) == (1, "wheels.install", "install", None)
     assert [(wheel.name, wheel.installed) for wheel in data.wheels] == [("torch", False)]
     assert "wheels.install" in data.left
-    assert data.fix == f"xpusetup install --profile torch-2.14 --root {root}"
+    assert data.fix == f"xpusetup install torch-2.14 --root {root}"
 
 
 def test_a_run_that_was_killed_before_its_manifest(here: Path) -> None:
@@ -94,7 +94,7 @@ def test_as_far_as_was_asked(here: Path, done: int, left: list[str]) -> None:
         workspace, prepared, RunOutcome(), Request(until="torch.install", arch=("pvc",)), ("--jobs", "2")
     )
     assert (told.left[:2], told.verified) == (left, None if left else True)
-    assert told.go_on == f"xpusetup build --profile sim --root {root} --arch pvc --jobs 2"
+    assert told.go_on == f"xpusetup build sim --root {root} --arch pvc --jobs 2"
     assert told.only == []
     assert told.verify == f"xpusetup verify --profile sim --root {root}"
     assert status_of_one(Where(root=str(root))).data.left[:2] == left
@@ -202,7 +202,7 @@ def test_no_build_is_finished(roots: Path) -> None:
         caught.value.message
         == "not finished: half (to come: torch.install and 6 more), torch-2.14 (wheels.install failed)"
     )
-    assert caught.value.fix == "xpusetup build --name half\nxpusetup install --name torch-2.14"
+    assert caught.value.fix == "xpusetup build half\nxpusetup install torch-2.14"
 
 
 def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: 
     assert open_built(Where(), failing=True).root == open_built(Where(), half=True).root == root
     with pytest.raises(NotReadyError, match=r"not finished: sim \(verify.smoke failed\)") as caught:
         open_built(Where())
-    assert caught.value.fix == "xpusetup verify --name sim"
+    assert caught.value.fix == "xpusetup verify sim"
 
 
 def test_a_build_of_one_component_is_finished_as_asked(here: Path) -> None:
@@ -289,7 +289,7 @@ def test_a_build_that_stopped_is_gone_on_with_before_the_device_is_blamed(here: 
     root = make_root(here / "r", done=3)
     subject = find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
     assert subject.left[0] == "torch.install"
-    assert subject.go_on == f"xpusetup build --profile sim --root {root}"
+    assert subject.go_on == f"xpusetup build sim --root {root}"
     assert find_subject(Where(profile="sim", root=str(make_root(here / "s", done=99))), VerifyOptions()).go_on == ""
 
 
@@ -298,7 +298,7 @@ def test_the_way_sends_nobody_to_build_again_what_is_finished(roots: Path) -> No
     assert found.way is not None
     assert [row.name for row in found.builds] == ["half", "old", "sim", "torch-2.14"]
     told = [line for step in found.way.steps for line in step.commands]
-    assert "xpusetup build --profile sim" not in (*told, *found.way.commands)
+    assert "xpusetup build sim" not in (*told, *found.way.commands)
     assert told, "what else there is to do stays"
     shutil.rmtree(roots)
     assert with_builds(way_of(Facts(taken="2026-11-22")).data, glance()) == way_of(Facts(taken="2026-11-22")).data

@@ -261,7 +261,7 @@ def test_what_else_would_serve_is_offered() -> None:
     assert "oneAPI 2025.3.2 is here" in describe_others(lts, shipped("torch-2.13"), BUILD)
     made = describe_others(seen(), shipped("torch-2.13"), BUILD)
     assert made == (
-        "oneAPI 2026.0 is not here. SYCL from wheels 2026.0.0 needs no oneAPI (--toolkit wheels; unconfirmed)."
+        "oneAPI 2026.0 is not here. Or build without oneAPI: --toolkit wheels (SYCL from wheels 2026.0.0, unconfirmed)."
     )
     assert describe_others(seen(system={"machine": "aarch64"}), shipped("torch-2.13"), BUILD) == ""
     assert "dpclang" not in describe_others(bare, shipped("torch-2.14"), BUILD), "Ubuntu 26.04 has 6, and this needs 7"

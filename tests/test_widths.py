@@ -109,8 +109,8 @@ def told(data: Any, *, advice: bool = False) -> Iterator[str]:
 
 
 def words_of(text: str) -> Counter[str]:
-    """Count its words, without what a table says again in each row where it has no room for columns."""
-    return Counter(word for word in text.split() if word not in HEADS)
+    """Count its words, without what a table says again in each row where it has no room, and the mark of a comment."""
+    return Counter(word for word in text.split() if word not in HEADS and word != "#")
 
 
 def hold(show_it: Callable[[Terminal], None], data: Any = None) -> None:
@@ -128,7 +128,7 @@ def hold(show_it: Callable[[Terminal], None], data: Any = None) -> None:
 
 def _is_one(line: str, commands: list[str]) -> bool:
     """Say whether a line that is too wide is so for a word or a command that cannot be broken."""
-    bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|then|begin with|into|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
+    bare = re.sub(r"^\s*(?:[✓✗!·…#-]|fix|then|begin with|into|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
     word = " " not in bare.removesuffix(" ·")
     place = re.match(r"\S+:\d+:\d+: ", line)  # a compiler's error, which an editor finds the place by
     return (
@@ -193,7 +193,7 @@ ERRORS: list[XpuError] = [
     NotReadyError(
         "sim lacks what the PyTorch tests need: expecttest, pytest",
         fix="install it; no torch is replaced: ",
-        command="xpusetup verify --profile sim --root /b --suite pytorch --install",
+        command="xpusetup verify sim --root /b --suite pytorch --install",
     ),
 ]
 

@@ -53,7 +53,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
         (("build", "--profile", "torch-2.5"), 3, "intel-for-pytorch-gpu-dev-0.5 intel-pti-dev-0.9"),
         (("build", "--profile", "torch-2.14"), 3, "intel-deep-learning-essentials-2026.1"),
         (("verify", "--profile", "sim"), 3, "nothing is built in"),
-        (("status", "--profile", "sim"), 3, "xpusetup build --profile sim"),
+        (("status", "--profile", "sim"), 3, "xpusetup build sim"),
         (("env", "--profile", "sim"), 3, "nothing is built in"),
         (("run", "--profile", "sim"), 2, "run needs a command"),
         (("emit", "tarball", "--profile", "sim", "-o", "out"), 2, "there is no form 'tarball'"),

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("follower")]
 README = "apt-get -q update && apt-get -qy install python3-venv python3-dev git g++ make"
-BARE, BUILD = "xpusetup", "xpusetup build --profile sim"
-SETUP = "xpusetup setup --profile sim --for build"
+BARE, BUILD = "xpusetup", "xpusetup build sim"
+SETUP = "xpusetup setup sim --for build"
 MENDED = [BARE, BUILD, SETUP, f"{SETUP} --apply --yes"]
 ROOT = "/root/.local/share/xpusetup/sim"
 

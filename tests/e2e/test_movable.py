@@ -82,7 +82,7 @@ def test_its_root_says_that_it_is_gone(tiny: Tiny, place: Path, moved: Path) -> 
     said = xpusetup("status", *tiny.options(place / "root"), env=tiny.env)
     assert said.code == 3
     assert f"the environment of {place}/root is no longer at {place}/prefix" in said.err
-    assert f"xpusetup build --profile {tiny.profile} --root {place}/root --prefix {place}/prefix" in said.err
+    assert f"xpusetup build {tiny.profile} --root {place}/root --prefix {place}/prefix" in said.err
 
 
 @pytest.mark.parametrize(

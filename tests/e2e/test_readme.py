@@ -52,7 +52,7 @@ def test_debian_12(debian_roots: dict[str, DebianRoot], tmp_path: Path) -> None:
     assert {line: done.stderr[-2000:] for line, done in ended.items() if done.returncode} == {}
     assert root.do("~/.local/bin/xpusetup --version").startswith("xpusetup ")
     assert "verified on simxpu (simulated, host memory): " in ended["make demo"].stdout
-    told = json.loads(root.do("cd ~/xpusetup && .venv/bin/xpusetup status --profile sim --json"))
+    told = json.loads(root.do("cd ~/xpusetup && .venv/bin/xpusetup status sim --json"))
     assert told["result"]["verified"] is True
 
 

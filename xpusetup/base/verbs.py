@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
 FIRST = ("install", "build", "list", "run", "verify", "doctor", "setup", "explain", "emit", "remove")
 """What `--help` shows."""
@@ -60,6 +61,7 @@ MEANT = {
     "version": "--version",
     "fix": "setup",
     "docker": "dockerfile",
+    "site": "setup site",
 }
 """What other tools call a command; such a word is told, not taken."""
 VERBS = tuple(dict.fromkeys(name.partition(" ")[0] for name in (*COMMANDS, *ALIASES, "help")))
@@ -82,3 +84,27 @@ def options_about_builds(name: str) -> frozenset[str]:
     PROFILE or BUILD is among them where its first argument names one.
     """
     return _DECLARED[0](name) if _DECLARED else frozenset()
+
+
+def name_build(takes: frozenset[str], told: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the words of options about a build (option -> values): what it is called first, where a command takes that.
+
+    `takes`: what the command declares. A build in a folder of its own is named by its options alone.
+    """
+    names, profiles = told.get("--name", ()), told.get("--profile", ())
+    word: Sequence[str] = ()
+    left = dict(told)
+    if BUILD in takes and not told.get("--root") and len(names or profiles) == 1:
+        word, left = names or profiles, {**left, "--name": (), "--profile": ()}
+    elif PROFILE in takes and len(profiles) == 1:
+        word, left = profiles, {**left, "--profile": ()}
+    return [*word, *(part for option, values in left.items() for value in values for part in (option, value))]
+
+
+def about_build(verb: str, options: str) -> str:
+    """Give a command with the options of a build, each with its value, as in `--profile sim --into ENV`."""
+    told: dict[str, list[str]] = {}
+    words = iter(shlex.split(options))
+    for option, value in zip(words, words, strict=True):
+        told.setdefault(option, []).append(value)
+    return shlex.join(("xpusetup", *verb.split(), *name_build(options_about_builds(verb), told)))

@@ -184,7 +184,7 @@ def finish(
             raise UsageError("--json has stdout for its document", fix="name a file to write, as in: --out FILE")
         result = _work_trusted(work, json=json)
     except KeyboardInterrupt:
-        error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
+        error: XpuError = InterruptedRunError("interrupted", fix="run the same command again")
     except XpuError as caught:
         error = caught
     except OSError as caught:  # nothing that this program could know before

@@ -30,7 +30,7 @@ def install(
     bundle: options.Bundle = "",
     events: options.Events = "",
     dry: Annotated[bool, typer.Option("--dry-run", help="Show what would be fetched, and where it goes.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask where the device is not here.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask when no device is found here.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Install the published wheels of PyTorch, and verify them. Nothing is compiled."""

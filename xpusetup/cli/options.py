@@ -192,7 +192,7 @@ Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke"
 OnlyChecks = Annotated[Words, value("--only", "ID", "Run this check or area alone.")]
 SkipChecks = Annotated[Words, value("--skip", "ID", "Leave this check or area out.")]
 ListChecks = Annotated[bool, flag("--list", "List the checks, and run none.")]
-Jobs = Annotated[int | None, value("--jobs -j", "N", "Compile so many files at a time.", "by cores and memory", min=1)]
+Jobs = Annotated[int | None, value("--jobs -j", "N", "Number of compilers at a time.", "by cores and memory", min=1)]
 Patience = Annotated[
     float | None, value("--patience", "S", "Seconds that a check may take.", "300; --devices: 60", min=1)
 ]

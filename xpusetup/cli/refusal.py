@@ -63,10 +63,14 @@ def _translate(error: Any, words: list[str]) -> UsageError:
             line = f"{shlex.join(['xpusetup', *words])} {asked}"
             return UsageError(f"{name} needs {asked}", command=Command(line, open=True))
         example = next(iter(getattr(context.command, "examples", ())), f"{path} --help")
-        return UsageError(f"{name} needs {told}", fix=Advice("as in: ", Command(example, open=True)))
+        means = " ".join((getattr(error.param, "help", "") or "").removesuffix("  [required]").split())
+        message = (
+            f"{name} needs {told}: {means[:1].lower()}{means[1:].rstrip('.')}" if means else f"{name} needs {told}"
+        )
+        return UsageError(message, fix=Advice("as in: ", Command(example, open=True)))
     message = f"{error.option_name} needs a value" if kind == "BadOptionUsage" else error.message
     if extra := re.search(r"unexpected extra argument\(?s?\)? \((.*)\)", error.message):
-        message = f"{name} does not take {extra[1]!r}"
+        message = f"{name}: unexpected argument {extra[1]!r}"
     if unknown := re.search(r"No such command '(.*?)'", error.message):
         return _no_command(unknown[1], context, words)
     return UsageError(message, command=f"{path} --help")
@@ -83,6 +87,8 @@ def _no_command(name: str, context: Any, words: list[str]) -> UsageError:
     group = context.command_path.partition(" ")[2]
     known = (*VERBS, *(old for old in OLD if " " not in old)) if not group else tuple(context.command.commands)
     close = (MEANT.get(name) if not group else None) or nearest(name, known)
+    if not close and not group and (named := _profile_of(name)):
+        return UsageError(f"there is no command {name!r}; it is a profile", command=f"xpusetup install {named}")
     if not close:
         return UsageError(
             f"there is no command {f'{group} {name}'.strip()!r}", command=f"{context.command_path} --help"
@@ -91,6 +97,12 @@ def _no_command(name: str, context: Any, words: list[str]) -> UsageError:
     right = [part for word in words for part in (now.split() if word == name else [word])]
     message = f"there is no command {f'{group} {name}'.strip()!r}; did you mean {f'{group} {close}'.strip()}?"
     return UsageError(message, command=shlex.join(["xpusetup", *right]))
+
+
+def _profile_of(word: str) -> str:
+    from xpusetup.config.shipped import full_name, profile_names
+
+    return word if full_name(word) in profile_names() else ""
 
 
 def _bad_value(error: Any, path: str) -> UsageError:
@@ -111,13 +123,26 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     """Tell an option that is not known: where it belongs, which is near, or that there is none."""
     option = error.option_name
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
-        return UsageError(f"{option} stands before the command; it belongs behind it", command=shlex.join(right))
+        return UsageError(f"{option} goes after the command", command=shlex.join(right))
+    if beside := INSTEAD.get((name, option)):
+        right = [part for word in words for part in ([beside] if word == name else [] if word == option else [word])]
+        return UsageError(f"{name} has no {option}: {beside} does that", command=shlex.join(["xpusetup", *right]))
     if error.possibilities:
         close = error.possibilities[0]
         right = [re.sub(rf"^{re.escape(option)}(?==|$)", close, word) for word in words]
         return UsageError(f"{name} has no {option}; did you mean {close}?", command=shlex.join(["xpusetup", *right]))
     path = _path_of(words)
-    return UsageError(f"{path.partition(' ')[2] or name} has no option {option}", command=f"{path} --help")
+    message = f"{path.partition(' ')[2] or name} has no option {option}"
+    one_dash = next((word for word in words if re.match(rf"{re.escape(option)}[a-z]", word)), "")
+    known = {each for param in (error.ctx.command.params if error.ctx else ()) for each in param.opts}
+    if f"-{one_dash}".partition("=")[0] in known:
+        right = [f"-{word}" if word == one_dash else word for word in words]
+        return UsageError(f"{message}; did you mean -{one_dash}?", command=shlex.join(["xpusetup", *right]))
+    return UsageError(message, command=f"{path} --help")
+
+
+INSTEAD = {("build", "--dry-run"): "plan"}
+"""What does what an option is asked for."""
 
 
 def _put_behind(root: Any, words: list[str]) -> list[str]:

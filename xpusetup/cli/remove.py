@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,12 +47,13 @@ def remove(
 
 def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
     from xpusetup.base.errors import UsageError
+    from xpusetup.run.workspace import words_of_root
     from xpusetup.ui.console import literal, make_console
     from xpusetup.ui.remove import show_before
 
     show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
         raise UsageError(
-            "nobody is here to be asked", command=f"xpusetup remove --root {shlex.quote(str(found.root.path))} --yes"
+            "there is no terminal to ask on", command=f"xpusetup remove {words_of_root(found.root.path)} --yes"
         )
     return typer.confirm(" Remove this?", err=json)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @options.command("self", "xpusetup self", "xpusetup self --json")
 def show_self(*, told: options.ResultOutput) -> AnyResult:
-    """Say which xpusetup this is, how to update it, and where it keeps things."""
+    """Show the version, how to update, and where files are kept."""
     from xpusetup.commands.self import describe
 
     return describe()

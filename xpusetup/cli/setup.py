@@ -58,7 +58,7 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> Any
     from xpusetup.ui.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
-        raise UsageError("nobody is here to be asked", command=f"{prepared.options} --apply --yes")
+        raise UsageError("there is no terminal to ask on", command=f"{prepared.options} --apply --yes")
     console = make_console(stderr=told.json)
     if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))

@@ -61,7 +61,7 @@ def wheel_rebuild(
     at: Annotated[str, options.value("--at", "DIR", "The folder to build in.", "beside the build")] = "",
     keep: Annotated[bool, options.flag("--keep", "Keep the second build if nothing differs.")] = False,
     jobs: Annotated[
-        int | None, options.value("--jobs -j", "N", "Compile so many files at a time.", "one less than before", min=1)
+        int | None, options.value("--jobs -j", "N", "Number of compilers at a time.", "one less than before", min=1)
     ] = None,
     launcher: options.Launcher = "none",
     told: options.LongOutput,

@@ -11,6 +11,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
 from xpusetup.base.model import Event, Request, Step
 from xpusetup.base.text import hide_all
+from xpusetup.base.verbs import about_build
 from xpusetup.commands import tuning
 from xpusetup.commands.build_result import (
     BuildResult,
@@ -315,7 +316,7 @@ def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]
     """
     if prepared.purpose is INSTALL and (names := members_without_wheels(workspace.profile)):
         words = f"left out, for no wheel of them fits: {', '.join(names)}"
-        yield f"{words}; from source: xpusetup build {workspace.options}"
+        yield f"{words}; from source: {about_build('build', workspace.options)}"
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"

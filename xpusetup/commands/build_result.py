@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
+from xpusetup.base.verbs import about_build
 from xpusetup.commands.members import (
     InstalledMisfit,
     StackMember,
@@ -223,7 +224,7 @@ def _use(workspace: Workspace, prepared: PreparedPlan) -> str:
 
 def evaluate(options: str, language: Language) -> str:
     """Give the command that sets the variables of an environment in a shell of this language."""
-    words = f"xpusetup env {options}".rstrip()
+    words = about_build("env", options)
     own = {"fish": f"{words} --shell fish | source", "csh": f'eval "`{words} --shell csh`"'}
     return own.get(language, f'eval "$({words})"')
 

@@ -161,7 +161,7 @@ def _status(data: BuildStatus) -> Lines:
 def _builds(data: BuildList) -> Lines:
     for row in data.builds:
         root = shlex.quote(f"{data.root}/{row.name}")
-        line = f"xpusetup status --profile {shlex.quote(row.profile)} --root {root}"
+        line = f"xpusetup status --root {root}"
         yield f"look at {row.name}", line, f"{row.done} of {row.steps} steps are done"
 
 
@@ -181,12 +181,12 @@ def _created(data: CreatedBundle) -> Lines:
 
 
 def _verified(data: VerifiedBundle) -> Lines:
-    line = f"xpusetup {data.purpose} --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
+    line = f"xpusetup {data.purpose} {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
     return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
 
 
 def _offer(data: InstallOffer) -> Lines:
-    line = f"xpusetup install --profile {shlex.quote(data.profile)}"
+    line = f"xpusetup install {shlex.quote(data.profile)}"
     return (("install it", line, "all parts are found"),) if data.steps else ()
 
 
@@ -223,7 +223,7 @@ def _new(data: NewProfile) -> Lines:
 
 
 def _checked(data: CheckedProfile) -> Lines:
-    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.named)}", "its form is right"),)
+    return (("see what it would do", f"xpusetup plan {shlex.quote(data.named)}", "its form is right"),)
 
 
 def _locked(data: LockedProfile) -> Lines:

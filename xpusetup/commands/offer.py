@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from xpusetup.base.text import render_size
 from xpusetup.plan.install import INSTALL, published_pins
 from xpusetup.run.preflight import failing
 from xpusetup.system import files
-from xpusetup.system.environment import variables
+from xpusetup.system.environment import variable, variables
 from xpusetup.system.http import HELPER
 from xpusetup.system.process import run_process
 
@@ -145,12 +146,13 @@ def _nowhere(told: dict[str, Any], python: str, index: str) -> NotReadyError:
     """Say which parts are nowhere, and which index gave no answer."""
     named = [f"{each['pin']} ({each['by']} requires it)" if each["by"] else each["pin"] for each in told["missing"]]
     where = f"where pip looks{f' and at {index}' if index else ''}"
-    said = [f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"]
+    said = f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"
     if told["silent"]:
-        said.append(f"no answer from {', '.join(told['silent'])}")
+        said = f"no answer from {', '.join(told['silent'])}, and without it {said}"
+    kept = variable("PIP_FIND_LINKS")
     lines = (
         "look at the network and the proxy, or name an index or a folder that has them, as one of",
         Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", open=True),
-        Command("export PIP_FIND_LINKS=DIR", open=True),
+        Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", open=True),
     )
-    return NotReadyError("\n".join(said), fix=Advice.lines(lines))
+    return NotReadyError(said, fix=Advice.lines(lines))

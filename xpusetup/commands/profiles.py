@@ -19,6 +19,7 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.base.text import command_on_one_line, comment
 from xpusetup.base.values import parse_toml
+from xpusetup.base.verbs import about_build
 from xpusetup.commands.members import list_members
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.devices import Device, is_device_file, make_modes, read_device, shipped_device, torch_of
@@ -340,7 +341,7 @@ def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid)
     if workspace.locked:
         parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
         pinned = (f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
-        note(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
+        note(f"{', '.join(pinned)} (to move on: {about_build('profiles lock', workspace.options)})")
     if workspace.locked or not workspace.revs:
         return workspace
     try:

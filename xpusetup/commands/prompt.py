@@ -55,7 +55,7 @@ def prompt_of_machine(where: Where, asked: DoctorOptions) -> Result[Prompt]:
     text = "\n".join(look.paste.lines) if look.paste else make_report(look.facts, gpu_table())
     causes = [each for name in told.root_causes for each in told.findings if each.id == name]
     later = set(told.stops.get("build", ())) - set(told.stops.get("run", told.stops.get("build", ())))
-    notes = dict.fromkeys(later, " (needed only to build from source)")
+    notes = dict.fromkeys(later, " (needed only for source builds)")
     said = [f"{each.title}{notes.get(each.id, '')}: {each.seen}. {each.why} {each.fix.say}".strip() for each in causes]
     clean = _cleaner(None if look.paste else look.facts)
     return Result("doctor", Prompt(make_prompt_of_machine(text, said, clean)))

@@ -104,7 +104,7 @@ def show_way() -> Result[Overview]:
 
 def with_builds(data: Overview, builds: list[BuildSummary]) -> Overview:
     """Add the builds that are here; the way sends nobody to build again what is finished."""
-    done = {f"xpusetup build --profile {row.profile}" for row in builds if row.state == "done"}
+    done = {f"xpusetup build {row.profile}" for row in builds if row.state == "done"}
     if data.way is None or not done:
         return replace(data, builds=builds)
     steps = [step for step in data.way.steps if not done.issuperset(step.commands)]
@@ -145,7 +145,7 @@ def _without_hardware(way: Way, asked: str) -> Way:
     if profile is None or is_release(profile) or load_device(profile.accelerator, profile.device).pci_vendors:
         return way
     verb = "build" if profile.compiles else "install"
-    step = WayStep(title=profile.summary, commands=(Command(f"xpusetup {verb} --profile {shlex.quote(asked)}"),))
+    step = WayStep(title=profile.summary, commands=(Command(f"xpusetup {verb} {shlex.quote(asked)}"),))
     why = f"{asked} is what this place builds, and it needs no accelerator on the bus"
     return replace(way, route="build", profile=profile.name, why=why, source="", steps=(step,))
 
@@ -205,4 +205,4 @@ def _source(way: Way, profiles: tuple[Profile, ...]) -> SourceBuild | None:
     if profile is None or not is_release(profile) or way.route not in ("wheel", "build"):
         return None
     toolkit = profile.toolkit.title if profile.toolkit else ""
-    return SourceBuild(f"xpusetup build --profile {profile.name}", toolkit)
+    return SourceBuild(f"xpusetup build {profile.name}", toolkit)

@@ -25,6 +25,7 @@ from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import (
     DRAFT,
     FOLDERS,
+    GOING,
     LOCKED,
     SECOND,
     SECOND_HOME,
@@ -35,7 +36,7 @@ from xpusetup.run.root import (
     read_lock,
     read_stamps,
 )
-from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
+from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder, words_of_root
 from xpusetup.system import files
 
 NAME = re.compile(r"\w[\w.-]*")
@@ -118,13 +119,13 @@ def look(where: Where) -> Removal:
     """
     root = _find(where)
     if is_held(root / "lock"):
-        line = f"xpusetup status --root {shlex.quote(str(root.path))}"
+        line = f"xpusetup status {words_of_root(root.path)}"
         raise NotReadyError(f"a build is at work in {root.path}; nothing was removed", fix="look at it: ", command=line)
     lock = read_lock(root) or {}
     layout = Layout(**lock.get("layout", {}))
     there = sorted(root.path.iterdir())
     ours = OURS | (OURS_OF_SECOND if (root / SECOND).exists() else set())
-    own = [path for path in there if path.name in ours or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
+    own = [path for path in there if path.name in ours or path.name.startswith(STEP_LOCK) or _unfinished(path.name)]
     left = {str(path): _why_left(path) for path in there if path not in own}
     places = [path for path in own if path.name not in (*LOCKS, LOCKED)]
     src = Path(layout.src.replace(ROOT, str(root.path)))
@@ -145,6 +146,11 @@ def look(where: Where) -> Removal:
         environment=environment,
         packages=tuple(str(wheel["name"]) for wheel in wheels),
     )
+
+
+def _unfinished(name: str) -> bool:
+    """Say whether something was being written or removed under this name."""
+    return bool(DRAFT.fullmatch(name)) or (name.startswith(".") and name.endswith(GOING))
 
 
 def _why_left(path: Path) -> str:
@@ -171,7 +177,7 @@ def _find(where: Where) -> Root:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):
-        line = f"xpusetup remove --root {shlex.quote(str(root.path))}"
+        line = f"xpusetup remove {words_of_root(root.path)}"
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:
@@ -220,7 +226,7 @@ def remove(found: Removal, say: Say) -> Result[Removed]:
             ours = constraints_file(Layout(venv=str(environment), adopted=True))
             removal.forget_constraint(environment / "pip.conf", ours)
             removal.remove_all([Path(ours), environment / REPORTS])
-        removal.remove_all(found.places)
+        removal.remove_all(found.places, root.path)
         removal.remove_all([root / LOCKED])
     removal.remove_all([root / name for name in LOCKS])
     gone = removal.remove_empty(root.path)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
-from xpusetup.base.verbs import BUILD, COMMANDS, PROFILE, options_about_builds
+from xpusetup.base.verbs import BUILD, COMMANDS, PROFILE, name_build, options_about_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,7 +61,8 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     if told & {*PLACES} or (named and BUILD in takes):
         told |= {*PLACES, *(["--profile"] if named and BUILD in takes else [])}
     left = [option for option in OF_BUILD if option in takes - told]
-    more = [word for option in left for value in context.get(option, ()) for word in (option, value)]
+    placed = not {*PLACES}.isdisjoint(given)  # beside those a word would name another build
+    more = name_build(takes - {BUILD} if placed else takes, {option: context.get(option, ()) for option in left})
     said = f"xpusetup {verb}"
     return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))
 

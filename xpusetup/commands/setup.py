@@ -79,7 +79,7 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
-    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
+    words = [shlex.quote(options.profile)] if options.profile else []
     words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
@@ -192,8 +192,8 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         elsewhere=prepared.elsewhere,
         without_gpu=way.route == "none" and _lacks_gpu(prepared),
-        checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        follows=way.commands[-1] if kept else Command(f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"),
+        checks=f"xpusetup doctor {shlex.quote(prepared.named)} --for {prepared.goal}",
+        follows=way.commands[-1] if kept else Command(f"xpusetup {verb} {shlex.quote(prepared.named)}"),
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )

@@ -13,6 +13,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, MissingProof, RootWheel, Target
 from xpusetup.base.text import render_first
+from xpusetup.base.verbs import about_build
 from xpusetup.commands.build_result import ProofSummary, UnverifiedOrigin, describe_proof, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
@@ -100,7 +101,7 @@ def find_built(workspace: Workspace) -> BuiltRoot:
             raise NotReadyError(
                 f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
                 fix="a moved one works where it is now: source ITS-PLACE/bin/activate\nanother one is made by: ",
-                command=f"xpusetup build {options_of(workspace, built.layout)}",
+                command=about_build("build", options_of(workspace, built.layout)),
             )
     raise _nothing(workspace, root)
 
@@ -111,7 +112,7 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
     standing = read_standing(built.root)
     if standing.held and standing.coming:
         log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
-        watch = Command(f"xpusetup status {options_of(workspace, built.layout)}{log}")
+        watch = Command(f"{about_build('status', options_of(workspace, built.layout))}{log}")
         message = f"a build is at work in {built.root.path}; to come: {render_first(standing.coming)}"
         fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
         raise NotReadyError(message, fix=fix, follows=watch)
@@ -251,7 +252,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
 
 def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> Command:
     """Give the command by which a root gets what is still to come."""
-    line = f"xpusetup {standing.command} {options_of(workspace, layout)} {shlex.join(standing.words)}"
+    line = f"{about_build(standing.command, options_of(workspace, layout))} {shlex.join(standing.words)}"
     return Command(line.rstrip())
 
 

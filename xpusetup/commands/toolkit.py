@@ -98,7 +98,7 @@ def _wanted(profile: Profile) -> ToolkitWanted:
         fix = f"those that have one: {', '.join(f'--profile {name}' for name in _have())}"
         raise UsageError(f"{profile.name} has no tool chain that is made from Intel's wheels", fix=fix)
     if free := [pin for pin in wanted.pins if key_of(pin) not in profile.hashes]:
-        begun = f"xpusetup profiles lock --profile {profile.name} --out FILE"
+        begun = f"xpusetup profiles lock {profile.name} --out FILE"
         fix = "write the sha256 of each file into [hashes] of a profile of your own, which this begins: "
         raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix, command=begun)
     return wanted

@@ -261,7 +261,7 @@ def _refusal(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> CheckA
         return CheckAnswer("fail", seen, _words(question, kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
     if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
-        seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
+        seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver supports it"
         return CheckAnswer("fail", seen, _words(question, kernel, late))
     return None
 

@@ -57,7 +57,7 @@ def probe_python(wanted: str) -> Python:
         )
     if reasons:
         raise NotReadyError("\n".join(reasons), fix=_how_to_get(wanted) or "name another interpreter: --python PATH")
-    raise NotReadyError(f"there is no {_name(wanted)} here", fix=_how_to_get(wanted) or "look at its spelling")
+    raise NotReadyError(f"there is no {_name(wanted)} here", fix=_how_to_get(wanted) or "check the spelling")
 
 
 def _reason(why: str, said: str) -> str:

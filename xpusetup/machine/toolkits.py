@@ -55,7 +55,7 @@ def _packages(kit: ToolkitWanted, facts: Facts) -> list[str]:
 
 def _say_other(kit: ToolkitWanted, facts: Facts) -> str:
     if kit.kind == "wheels":  # what it gives up is said where it is asked for: it can be had on each machine
-        return f" {begin(kit.title)} needs no oneAPI (--toolkit {kit.called}; {kit.confidence})."
+        return f" Or build without oneAPI: --toolkit {kit.called} ({kit.title}, {kit.confidence})."
     here, packages = usable_toolkits(kit, facts), _packages(kit, facts)
     where = f"is here: {here[0].compiler}" if here else f"is in its own archive: {' '.join(packages)}"
     version = here[0].version if here else kit.preferred

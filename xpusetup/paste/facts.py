@@ -73,7 +73,7 @@ OWN_BUILD = re.compile(
 )
 """Words that tell of Intel's own i915, which serves GPUs that are newer than the kernel."""
 DENIED = re.compile(r"(?i)\b(?:no|not|without|missing|should|need\w*|install|remov\w+|uninstall\w*|un)\b|n't\b|\?")
-WHEREVER = "the environment that was told of"
+WHEREVER = "ENV"
 LOADING = re.compile(
     r"(?:Import|OS|ModuleNotFound)Error: (?!No module named .torch(?!gen)\w).*"
     r"(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"

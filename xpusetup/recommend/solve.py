@@ -213,7 +213,7 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
             title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
-        create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
+        create = Command(f"xpusetup bundle create {file} {profile.name}{form}")
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
         options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"
@@ -230,7 +230,7 @@ def _into(facts: Facts) -> str:
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
 
 
-SIMULATED = Command("xpusetup build --profile sim")
+SIMULATED = Command("xpusetup build sim")
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
@@ -301,7 +301,7 @@ def _with_gpu(
         why = f"no release of PyTorch that is known here was compiled for {gpus[0]}" if gpus else "no release is known"
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
     wheel = profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
-    options = f" --profile {profile.name}" if asked else ""
+    options = f" {profile.name}" if asked else ""
     kept = _kept(facts, ordered, cards, refusals, asked)
     newer = ordered[0].name
     newest = [f"not {newer}: {refusals[newer].why}"] if newer != profile.name and newer in refusals else []
@@ -422,7 +422,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = tuple(Command(f"xpusetup {verb} --profile {name}") for verb in ("setup", "build"))
+    for_others = tuple(Command(f"xpusetup {verb} {name}") for verb in ("setup", "build"))
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),

@@ -114,7 +114,7 @@ def _go_on(build: Build) -> str:
     """Give the command that goes on with a build."""
     name = shlex.quote(build.name)
     if build.standing.held:
-        return f"xpusetup status --name {name}"
+        return f"xpusetup status {name}"
     if build.whole:
-        return f"xpusetup verify --name {name}"
-    return f"xpusetup {build.standing.command} --name {name} {shlex.join(build.standing.words)}".rstrip()
+        return f"xpusetup verify {name}"
+    return f"xpusetup {build.standing.command} {name} {shlex.join(build.standing.words)}".rstrip()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from xpusetup.base.command import Advice
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Finding, Goal, VerifyMode
 from xpusetup.doctor.question import Question, check_texts
@@ -90,7 +91,8 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
         families = facts.system.places if facts.system else ()
         lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
         lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
-        fixes: list[str] = []
+        mends = Command(f"xpusetup setup {shlex.quote(workspace.profile.name)} --for {purpose.goal} --apply")
+        fixes: list[str] = [mends, "# it asks before it changes anything. By hand:"]
         for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
             fixes += [f"# {finding.id}"] if len(found) > 1 else []
             fixes += finding.fix.commands_for(families)

@@ -12,6 +12,7 @@ from io import StringIO
 from pathlib import Path
 
 from xpusetup.base.errors import NotReadyError
+from xpusetup.run.root import GOING
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -80,10 +81,23 @@ def _patched(repository: Path) -> Iterator[str]:
                 yield line[6:].split("\t")[0]
 
 
-def remove_all(places: Iterable[Path]) -> None:
-    """Remove files and folders, links as links. Raises NotReadyError where something may not be removed."""
+def remove_all(places: Iterable[Path], root: Path | None = None) -> None:
+    """Remove files and folders, links as links. Raises NotReadyError where something may not be removed.
+
+    Folders in `root` are renamed first: a removal that is cut off leaves no half of an environment under its name.
+    """
     for place in places:
-        _remove(place)
+        _remove(_set_aside(place) if root in place.parents else place)
+
+
+def _set_aside(place: Path) -> Path:
+    aside = place.with_name(f".{place.name.strip('.')}{GOING}")
+    if place.name.endswith(GOING) or not place.is_dir() or place.is_symlink() or aside.exists():
+        return place
+    with suppress(OSError):  # a mount point, or a folder that belongs to another
+        place.rename(aside)
+        return aside
+    return place
 
 
 def _remove(place: Path) -> None:

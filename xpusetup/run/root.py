@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -34,6 +35,8 @@ SECOND = "rebuild.json"
 SECOND_HOME, SECOND_ZONE = "home", "zone"
 DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
 """The names under which files are written before they are whole, by system/files.py, by steps and by helpers."""
+GOING = ".removing"
+"""How the name of a folder ends while it is removed."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ def clear_drafts(root: Root) -> None:
         for path in folder.glob(".*"):
             if DRAFT.fullmatch(path.name) and path.is_file():
                 files.remove(path)
+    for path in (*root.path.glob(f".*{GOING}"), *(root / "src").glob(f".*{GOING}")):
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def read_state(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> RootState:

@@ -15,6 +15,7 @@ from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Layout, Request
 from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.verbs import about_build
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
@@ -155,7 +156,7 @@ class Workspace:
 
     def command(self, verb: str, *words: str) -> Command:
         """Give a command of this program that means this workspace, with more words behind its options."""
-        return Command(f"xpusetup {verb} {self.options} {shlex.join(words)}".rstrip())
+        return Command(f"{about_build(verb, self.options)} {shlex.join(words)}".rstrip())
 
     @property
     def asked(self) -> dict[str, object]:
@@ -389,6 +390,12 @@ def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
     usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
     return from_home(variable("XPUSETUP_ROOT") or settings.root or usual).absolute()
+
+
+def words_of_root(root: Path) -> str:
+    """Give the words that name a root in a command, for a shell: its name in the usual folder, else its path."""
+    usual = root.parent == roots_folder(load_settings()).resolve()
+    return shlex.quote(root.name) if usual else f"--root {shlex.quote(str(root))}"
 
 
 def describe_device(name: str) -> Device:

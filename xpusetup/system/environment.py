@@ -159,5 +159,5 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
         return UsageError(f"{word} may not be executed", fix=fix)
     if named and error.errno == errno.ENOENT:
         return UsageError(f"the interpreter that the first line of {word} names is not there", fix=again)
-    fix = "look at its spelling" if "/" in word or not path.is_file() else f"./{word} names the file that is here"
+    fix = "check the spelling" if "/" in word or not path.is_file() else f"./{word} names the file that is here"
     return UsageError(f"there is no command {word!r} in the built environment", fix=fix)

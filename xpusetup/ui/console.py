@@ -251,9 +251,15 @@ def verified(data: BuildResult | BuildStatus, *, done: str = "built") -> str:
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
-    words = Text.from_markup(" ".join(mark_commands(text).split("\n")).strip())
+    marked_prose(console, indent, " ".join(mark_commands(text).split("\n")), style=style, first=first)
+
+
+def marked_prose(console: Console, indent: str, markup: str, *, style: str = "", first: str = "") -> None:
+    """Print running text that is markup already, as `prose` does."""
+    words = Text.from_markup(markup.strip())
     for number, line in enumerate(lay_out(words, console.width - len(indent), indent=0) if words else ()):
-        console.print(f"{first if first and number == 0 else indent}{line.markup.rstrip()}", style=style)
+        shown = f"{first if first and number == 0 else indent}{line.markup.rstrip()}"
+        console.print(shown, style=style, soft_wrap=True)  # what is still too wide is an address or a path
 
 
 def print_commands(console: Console, commands: Iterable[str], indent: int) -> None:

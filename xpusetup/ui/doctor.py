@@ -36,10 +36,12 @@ FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
 FEWEST = 3
 """As many checks are shown whole without -v: somebody asked for them by name."""
+ASKED = 4
+"""As many things to paste are named; -v names all."""
 SHORT = 64
 """As many letters have room in the line of an area at 80 columns."""
 AMISS = ("fail", "crash")
-FOR_A_BUILD = "needed only to build from source"
+FOR_A_BUILD = "needed only for source builds"
 BY_SETUP = {*MENDS["setup.toolchain"], *MENDS["setup.oneapi"]}
 """Checks of what setup installs for a build, wherever they know commands themselves."""
 LABELS = {"pytorch": "PyTorch", "shell": "This shell", "driver": "GPU driver", "plugins": "Device"}
@@ -198,11 +200,7 @@ def _steps(data: Diagnosis) -> list[WayStep]:
     if way.route == "none":
         return []
     if way.steps and not _is_followed(data):
-        return [
-            WayStep(
-                title=f"{data.profile} from source", commands=(Command(f"xpusetup build --profile {data.profile}"),)
-            )
-        ]
+        return [WayStep(title=f"{data.profile} from source", commands=(Command(f"xpusetup build {data.profile}"),))]
     return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
 
 
@@ -210,7 +208,7 @@ def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
     """Give a cause as a step; what setup installs for a build is one command."""
     commands = tuple(cause.fix.commands)
     if commands and cause.id in BY_SETUP and not data.pasted:
-        commands = (Command(f"xpusetup setup --for build --profile {data.profile} --apply"),)
+        commands = (Command(f"xpusetup setup {data.profile} --for build --apply"),)
     return WayStep(title=f"{cause.title}: ", commands=commands)
 
 
@@ -338,20 +336,22 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
     """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
-    prose(
-        console,
-        "             ",
-        f"{kinds or 'its error lines'}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
-        first="\n Judged from ",
+    read = (
+        f"{pasted.unread} of {pasted.lines} lines were not recognized" if pasted.unread else "every line was recognized"
     )
+    prose(console, "             ", f"{kinds or 'its error lines'}; {read}", first="\n Judged from ")
     if pasted.cut:
         console.print("             only the first 4 MiB were read")
     for line in pasted.unread_lines if verbose else ():
         console.print(f"             [dim]{escape(line)}[/]")
     if pasted.unknown:
         console.print("\n Not known   to know it, paste also")
-    for row in pasted.unknown:
-        prose(console, "               ", f"{row.paste}   [{', '.join(row.checks)}]", first="             ")
+    shown = pasted.unknown if verbose else pasted.unknown[:ASKED]
+    for row in shown:
+        checks = f"   [{', '.join(row.checks)}]" if verbose else ""
+        prose(console, "               ", f"{row.paste}{checks}", first="             ")
+    if more := len(pasted.unknown) - len(shown):
+        console.print(f"             [dim]and {more} more: -v[/]")
     if pasted.ask:
         piped = "... | " if f"--paste {STDIN} " in pasted.ask else ""
         console.print("\n Ask         no cause is sure: an assistant, a colleague or an issue, with what this prints:")

@@ -48,7 +48,7 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
-        said = f"none of these {data.lines:,} lines says that something failed" if data.lines else "the log is empty"
+        said = f"none of these {data.lines:,} lines tells of a failure" if data.lines else "the log is empty"
         _row(console, 1, "Cause", f"not known: {said}")
         _show_last(console, data)
     for each in data.known:
@@ -92,7 +92,7 @@ def _show_last(console: Console, data: ExplainResult) -> None:
 
 def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> None:
     """Print a cause and what to do; with the name of a log also the line there."""
-    said = "  (a warning: what was asked for is not wholly there)" if cause.level == "warning" else ""
+    said = "  (a warning: some of what was asked for is missing)" if cause.level == "warning" else ""
     sure = f"Cause|{cause.cause} ({cause.id}, {cause.confidence} confidence){said}"
     name, _, text = (f"Perhaps|{cause.cause} ({cause.id}){said}" if cause.likely else sure).partition("|")
     _row(console, indent, name, text)

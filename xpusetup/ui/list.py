@@ -48,7 +48,8 @@ def show_glance(console: Console, rows: list[BuildSummary]) -> None:
         proof = {True: "verified · ", False: "verification failed · ", None: ""}[row.verified]
         line = f"{row.name:<{wide}}  {torch}{_state(row)} · {proof}{render_age(row.age_s)}"
         console.print(f" {_mark(row)} {escape(line)}")
-    console.print(" use one: xpusetup run -- python · all: xpusetup list\n", style="dim")
+    use = "use one: xpusetup run -- python · " if any(row.state == "done" for row in rows) else ""
+    console.print(f" {use}all builds: xpusetup list\n", style="dim")
 
 
 def _mark(row: BuildSummary) -> str:

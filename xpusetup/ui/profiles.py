@@ -60,7 +60,7 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print(f" [green]✓[/] {escape(data.file)}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
-    console.print(f"   build it:     xpusetup build --profile {file}")
+    console.print(f"   build it:     xpusetup build {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.

@@ -35,7 +35,7 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     if way is None:
         return
     if way.route == "none":
-        console.print(" No accelerator that this program serves is on this machine")
+        console.print(" No supported GPU was found on this machine")
     else:
         console.print(" The shortest way to PyTorch on this machine")
     for number, step in enumerate(way.steps, start=1):
@@ -49,7 +49,7 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
         words.insert(0, f"build from source instead: {data.build.command}{toolkit}")
     console.print(f"\n {escape(' · '.join(words))}")
     more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
-    console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
+    console.print(f" data on GPUs and drivers of {way.collected}{more}\n", style="dim")
 
 
 def show_step(console: Console, number: int | str, step: WayStep, notes: Iterable[str] = ()) -> None:

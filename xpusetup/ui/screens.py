@@ -13,7 +13,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS, takes_result
-from xpusetup.ui.console import literal, make_console, mark_commands
+from xpusetup.ui.console import literal, make_console, mark_commands, marked_prose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,11 @@ def show_error(error: XpuError) -> None:
     for line in rest:
         console.print(f"   {escape(line)}")
     for number, line in enumerate(mark_commands(hide_all(error.fix)).splitlines()):
-        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {line.strip()}")
+        name = "fix" if number == 0 else "   "
+        if line.lstrip().startswith("# "):  # a comment between commands: each of its lines is one
+            marked_prose(console, "        # ", line.strip().removeprefix("# "), first=f"   [bold]{name}[/]  # ")
+        else:
+            console.print(f"   [bold]{name}[/]  {line.strip()}")
 
 
 ELSEWHERE = {"codegen": "verify", "prompt": "self"}

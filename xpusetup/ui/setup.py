@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from xpusetup.commands.setup import SetupResult
 
 
+THEN = {"restart": "then restart, and run the same command again for the rest", "login": "then log out and in again"}
+
+
 def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     """Print what to install, or what became of it."""
     if data.ran:
@@ -25,8 +28,8 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
-        where = "on that machine" if data.elsewhere else "do it"
-        console.print(f" {where}, after asking: [cyan]{escape(data.apply)}[/]\n")
+        where = "on that machine" if data.elsewhere else "nothing was changed; run these, after one question"
+        console.print(f" {where}: [cyan]{escape(data.apply)}[/]\n")
     if data.left:  # what stops this and no command above mends
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
@@ -52,8 +55,7 @@ def show_commands(console: Console, data: SetupResult, *, verbose: bool = False)
         rows = list(group)
         print_commands(console, (("sudo " if "root" in row.needs else "") + shlex.join(row.argv) for row in rows), 8)
         if rows[-1].then:
-            words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
-            console.print(f"      {words[rows[-1].then]}")
+            console.print(f"      {THEN[rows[-1].then]}")
     for note in data.notes:
         console.print(f"   [yellow]![/]  {escape(note.title)}")
         prose(console, "        ", note.say)
