@@ -12,7 +12,7 @@ from dataclasses import dataclass
 DIRECTIVE = re.compile(r"#\s*([A-Za-z][A-Za-z0-9]*)\s*=\s*(.+?)\s*")
 CONTINUED = re.compile(r"\\[ \t]*$")
 HEREDOC = re.compile(r"<<-?\s*[\"']?([A-Za-z_][A-Za-z0-9_.]*)")
-INSTRUCTIONS = {"ARG", "FROM", "WORKDIR", "COPY", "RUN", "ENV", "LABEL", "USER", "ENTRYPOINT", "CMD"}
+INSTRUCTIONS = {"ARG", "FROM", "WORKDIR", "ADD", "COPY", "RUN", "ENV", "LABEL", "USER", "ENTRYPOINT", "CMD"}
 """All that we write."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from xpusetup.base.errors import UsageError, XpuError
 from xpusetup.base.model import Request
 from xpusetup.commands.emit import KINDS, SOME, EmitOrder, check_options, emit
 from xpusetup.config.load import parse_profile
+from xpusetup.run.root import ARCHIVE
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
@@ -108,7 +110,10 @@ def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, for
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("shell", "build.sh"), ("dockerfile", "README.md"), ("slurm", "submit.sh"), ("module", "README.md")],
+    [
+        *(("shell", "build.sh"), ("shell", "helpers.tar"), ("dockerfile", "README.md")),
+        *(("slurm", "submit.sh"), ("module", "README.md")),
+    ],
 )
 def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, name: str) -> None:
     order = EmitOrder(places=(Where(profile="sim"),), request=Request(), options={})
@@ -146,6 +151,34 @@ def test_intels_driver_is_for_intels_devices(kind: str) -> None:
 def test_a_device_that_is_required_is_required_of_the_shell_too(verify: Any, strict: bool) -> None:
     text = files("shell", Request(verify=verify), {}, "sim")["build.sh"]
     assert ("built, not verified" not in text) is strict
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_few_files_are_written(kind: str, tmp_path: Path) -> None:
+    """Each root holds its helpers as one archive, the same bytes each time, and plain what is the plan's own."""
+    options = {**USUAL.get(kind, {}), "archs": [], "profiles": ["sim"]}
+    order = EmitOrder(places=(Where(root=str(tmp_path), profile="sim"),), request=Request(), options=options)
+    told = emit(kind, order, str(tmp_path)).data.files
+    written = {str(path.relative_to(tmp_path)): path for path in tmp_path.rglob("*") if path.is_file()}
+    assert sorted(told) == sorted(map(str, written.values()))
+    (archive,) = (path for path in written.values() if path.name == ARCHIVE)
+    with tarfile.open(archive) as tar:
+        members = {str((archive.parent / each.name).relative_to(tmp_path)): each for each in tar if each.isfile()}
+        packed = {name: tar.extractfile(each).read().decode() for name, each in members.items()}  # type: ignore[union-attr]
+    plain = {name: path.read_text() for name, path in written.items() if path != archive}
+    assert {**packed, **plain} == KINDS[kind].make(order).files
+    assert {*packed} & {*plain} == set()
+    assert len(packed) > 130
+    assert len(plain) < 35
+    assert {name.rpartition("helpers/")[2].partition("/")[0] for name in plain if "helpers/" in name} == {
+        *("about.json", "requirements")
+    }
+    assert {(each.mtime, each.uid, each.gid, each.uname) for each in members.values()} == {(0, 0, 0, "")}
+    assert {each.mode for name, each in members.items() if name.endswith(".sh")} == {0o755}
+    before = archive.read_bytes()
+    archive.unlink()
+    emit(kind, order, str(tmp_path))
+    assert archive.read_bytes() == before
 
 
 OF_EACH_KIND = ("torch-2.15", "torch-2.5", "cpu-2.13", "sim", "openreg-2.13", "gaudi-1.24.1", "stack-cpu")

@@ -73,7 +73,7 @@ def test_a_build_goes_whole(here: Path) -> None:
     for name in ("wheels", "published", "launcher", "nightlies/venv", "toolkit", "tools/bin"):
         (root / name).mkdir(parents=True)
     (root / "wheels/a.whl").write_bytes(b"x" * 100_000)
-    for name in ("report.html", ".manifest.json.a_b0c1d2", "lock.owner", "lock.step.torch.build"):
+    for name in ("report.html", "helpers.tar", ".manifest.json.a_b0c1d2", "lock.owner", "lock.step.torch.build"):
         (root / name).touch()
     (root / "lock.owner").unlink()
     told = remove(root)

@@ -37,7 +37,6 @@ READY = {
     "layer(closure)",
     "layer(runtime)",
     "layer(toolkit)",
-    "helpers()",
     'head("build")',
     'head("runtime")',
     '"LABEL" if loop.first else "     "',

@@ -461,7 +461,7 @@ BASE_MOVES = (
 )
 EMIT = Emitted(
     kind="shell",
-    files=["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    files=["my out/build.sh", "my out/helpers.tar", "my out/steps/venv.sh"],
     start="bash 'my out'/build.sh",
     then=["source 'my out'/venv/bin/activate"],
     notes=[],

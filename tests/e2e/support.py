@@ -93,6 +93,12 @@ def xpusetup(*arguments: str, env: dict[str, str], cwd: Path | None = None) -> S
     return Said(done.returncode, done.stdout, done.stderr)
 
 
+def unpack(form: Path) -> Path:
+    """Unpack the helpers of a form, as whoever runs a step of it alone does."""
+    subprocess.run(("tar", "-xmf", "helpers.tar"), cwd=form, check=True)
+    return form
+
+
 def copy_checkout(to: Path) -> Path:
     """Copy what git would clone from here, changes that are not committed yet included."""
     listed = subprocess.run(

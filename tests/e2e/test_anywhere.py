@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import make_tiny, xpusetup
+from e2e.support import make_tiny, unpack, xpusetup
 from xpusetup.base.errors import UsageError
 from xpusetup.system.files import check_folder
 
@@ -25,11 +25,17 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
 
 
 @pytest.fixture(scope="module")
-def folder(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("emitted") / "out"
     words = ("emit", "shell", "--profile", str(tiny.profile), "--until", "venv", "-o", str(out))
     assert xpusetup(*words, env=tiny.env).code == 0
     return out
+
+
+@pytest.fixture(scope="module")
+def folder(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give one that is built in."""
+    return shutil.copytree(written, tmp_path_factory.mktemp("built") / "out")
 
 
 def build(folder: Path, tiny: Tiny, *shell: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -77,6 +83,8 @@ def test_a_letter_that_no_build_survives_is_refused_at_once(
 
 def test_what_it_advises_works_from_where_it_was_called(tiny: Tiny, folder: Path, tmp_path: Path) -> None:
     moved = shutil.copytree(folder, tmp_path / "other", ignore=shutil.ignore_patterns("venv", "stamps"))
+    unpacked(moved, tiny)
+    shutil.rmtree(moved / "stamps")
     helper = moved / "helpers/make_environment.py"
     kept = helper.read_text()
     helper.write_text("raise SystemExit('not now')\n")
@@ -86,3 +94,40 @@ def test_what_it_advises_works_from_where_it_was_called(tiny: Tiny, folder: Path
     assert Path(log).exists()
     helper.write_text(kept)
     subprocess.run(("bash", "-c", again), cwd="/", env=tiny.env, check=True, capture_output=True)
+
+
+def test_what_was_cut_off_is_unpacked_again_and_a_newer_archive_takes_its_place(
+    tiny: Tiny, written: Path, tmp_path: Path
+) -> None:
+    """A helper that somebody changed since stays; an archive that was written anew brings its own."""
+    moved = unpack(shutil.copytree(written, tmp_path / "moved"))
+    (moved / "helpers/write_defines.py").write_text("half of i")
+    unpacked(moved, tiny)
+    kept = (moved / "helpers/write_defines.py").read_bytes()
+    assert kept != b"half of i"
+    (moved / "helpers/write_defines.py").write_text("mine")
+    unpacked(moved, tiny)
+    assert (moved / "helpers/write_defines.py").read_text() == "mine"
+    with (moved / "helpers.tar").open("ab") as stream:
+        stream.write(bytes(512))
+    unpacked(moved, tiny)
+    assert (moved / "helpers/write_defines.py").read_bytes() == kept
+
+
+def test_jobs_that_begin_at_once_do_not_hurt_each_other(tiny: Tiny, written: Path, tmp_path: Path) -> None:
+    """In a folder where nobody unpacked anything yet: one builds, and whoever finds it at work says so."""
+    for number in range(5):
+        moved = shutil.copytree(written, tmp_path / f"{number}")
+        words = ("bash", f"{moved}/build.sh")
+        jobs = [subprocess.Popen(words, env=tiny.env, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+        said = [job.communicate()[1] for job in jobs]
+        codes = [job.returncode for job in jobs]
+        assert 0 in codes, said
+        assert all(code == 0 or (code == 3 and "is at work in" in text) for code, text in zip(codes, said, strict=True))
+        assert (moved / "stamps/venv").exists()
+        assert not [path.name for path in (moved / "helpers").glob(".*")]
+
+
+def unpacked(folder: Path, tiny: Tiny) -> None:
+    done = build(folder, tiny)
+    assert done.returncode == 0, done.stderr

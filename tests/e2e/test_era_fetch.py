@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import by_name, kill_all
+from e2e.support import by_name, kill_all, unpack
 from standins.eras import Built, Eras, Stand, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import ASMJIT, TORCH, make_upstreams
@@ -96,7 +96,7 @@ def test_a_second_root_takes_its_source_from_the_store(stand: Stand, tmp_path: P
         found.append(summary(tmp_path / name / "logs/torch.fetch.log"))
     assert [" from the store" in line for line in found] == [False, True, False]
     assert keeping.call("emit shell", "-o", tmp_path / "form").returncode == 0
-    script = ("bash", f"{tmp_path}/form/steps/torch.fetch.sh")
+    script = ("bash", f"{unpack(tmp_path / 'form')}/steps/torch.fetch.sh")
     done = subprocess.run(script, env=keeping.environment(**cache), check=True, capture_output=True, text=True)
     assert " from the store" in done.stdout
     assert all(is_whole(tmp_path / name, stand) for name in ("first", "second", "third", "form"))

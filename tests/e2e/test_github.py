@@ -82,6 +82,7 @@ def test_commands(tmp_path: Path) -> None:
     subprocess.run(("git", "init", "-q"), cwd=checkout, check=True)
     seen = subprocess.run(ignored, cwd=checkout, check=True, capture_output=True, text=True).stdout
     assert "/steps/tiny.build.sh" in seen
+    assert not [line for line in seen.splitlines() if line.endswith(".py")], "what was unpacked"
     assert {line.split("/")[3] for line in seen.splitlines()} == {
         *(
             "build.sh",
@@ -89,6 +90,7 @@ def test_commands(tmp_path: Path) -> None:
             "compile.sh",
             "fetch.sh",
             "helpers",
+            "helpers.tar",
             "keys",
             "profile.lock.json",
             "steps",

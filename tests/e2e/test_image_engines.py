@@ -122,6 +122,7 @@ def test_docker_builds_it_once_and_then_what_changed(engine: Engine, tmp_path: P
     assert layers(again) == {True: layers(first)[False], False: set()}
     anew = layers(changed)[False]
     assert "COPY steps/simxpu.build.sh steps/" in anew
+    assert "ADD helpers.tar ./" in layers(changed)[True]
     assert not [line for line in anew if re.search(r"torch\.|requirements|system/", line)]
     assert re.search(r"^= \d+ checks \| simxpu", verified, re.MULTILINE)
     assert who == "1001\n"
@@ -129,7 +130,7 @@ def test_docker_builds_it_once_and_then_what_changed(engine: Engine, tmp_path: P
 
 def layers(log: str) -> dict[bool, set[str]]:
     """Give the layers of a build, by whether they were there already."""
-    names = dict(re.findall(r"^#(\d+) \[[^\]]+ \d+/\d+\] ((?:RUN|COPY|WORKDIR) .*)$", log, re.MULTILINE))
+    names = dict(re.findall(r"^#(\d+) \[[^\]]+ \d+/\d+\] ((?:RUN|ADD|COPY|WORKDIR) .*)$", log, re.MULTILINE))
     cached = set(re.findall(r"^#(\d+) CACHED$", log, re.MULTILINE))
     return {there: {text for number, text in names.items() if (number in cached) == there} for there in (True, False)}
 

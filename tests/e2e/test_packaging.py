@@ -172,5 +172,5 @@ def test_profiles_and_helpers_come_along(installed: tuple[Path, dict[str, str]],
     assert _texts(tmp_path / "out") == _texts(tmp_path / "ours")
 
 
-def _texts(folder: Path) -> dict[str, str]:
-    return {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*") if path.is_file()}
+def _texts(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from e2e.support import Tiny, by_name, command, make_tiny, wait_until, xpusetup
+from e2e.support import Tiny, by_name, command, make_tiny, unpack, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -237,7 +237,7 @@ def test_patterns_of_variables_are_not_files(tiny: Tiny, tmp_path: Path) -> None
     (tmp_path / "GIT_CONFIG_note").touch()
     emitted = xpusetup("emit", "shell", "--profile", str(tiny.profile), "-o", str(tmp_path / "out"), env=tiny.env)
     assert emitted.code == 0, emitted.err
-    words = ("bash", str(tmp_path / "out/steps/tiny.fetch.sh"))
+    words = ("bash", str(unpack(tmp_path / "out") / "steps/tiny.fetch.sh"))
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=tiny.env, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
 

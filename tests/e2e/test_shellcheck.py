@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import CHECKOUT, caller, xpusetup
+from e2e.support import CHECKOUT, caller, unpack, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
 
@@ -28,6 +28,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
 def test_emitted_scripts(tmp_path: Path, words: tuple[str, ...]) -> None:
     said = xpusetup("emit", *words, "-o", str(tmp_path / "out"), env=caller(tmp_path / "home"))
     assert said.code == 0, said.err
+    for archive in (tmp_path / "out").rglob("helpers.tar"):
+        unpack(archive.parent)
     scripts = [str(path) for path in sorted((tmp_path / "out").rglob("*.sh*")) if path.suffix in {".sh", ".sbatch"}]
     scripts += [str(path) for path in (tmp_path / "out").glob("*.sbatch")]
     assert len(scripts) > 8

@@ -33,7 +33,7 @@ from xpusetup.plan.target import make_target
 from xpusetup.recommend.machine import known
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
-from xpusetup.run.root import LOCKED, helper_files, lock_document
+from xpusetup.run.root import LOCKED, helper_files, lock_document, pack_helpers
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
 
@@ -417,11 +417,11 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
         raise UsageError("no folder is named to write the form into", fix="name one: --out DIR")
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
-    folder = Path(out)
-    _spare(folder, form)
-    for name, text in sorted(form.files.items(), key=lambda each: not each[0].endswith(LOCKED)):
-        files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
-    written = [str(folder / name) for name in sorted(form.files)]
+    folder, contents = Path(out), pack_helpers(form.files)
+    _spare(folder, contents)
+    for name, data in sorted(contents.items(), key=lambda each: not each[0].endswith(LOCKED)):
+        files.write_text(folder / name, data, executable=name.endswith((".sh", ".sbatch")))
+    written = [str(folder / name) for name in sorted(contents)]
     named = shlex.quote(f"./{out}" if out.startswith("-") else out)
     start, *then = (line.replace(FOLDER, named) for line in (form.start, *form.then))
     return Result("emit", Emitted(kind, written, start, then, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
@@ -431,14 +431,14 @@ SHOWN = 3
 """Maximum number of existing files that are named."""
 
 
-def _spare(folder: Path, form: Form) -> None:
+def _spare(folder: Path, contents: Mapping[str, bytes]) -> None:
     """Raise UsageError where files of somebody else would be written over; a form that lies there is written anew."""
-    builds = {Path(name).parent for name in form.files if Path(name).name == LOCKED}
+    builds = {Path(name).parent for name in contents if Path(name).name == LOCKED}
     beside = {folder / each.parent for each in builds if each.parts}
     if any((folder / each / LOCKED).exists() for each in builds) or any([*each.glob(f"*/{LOCKED}")] for each in beside):
         return
-    there = {name: text for name, text in form.files.items() if os.path.lexists(folder / name)}
-    own = sorted(name for name, text in there.items() if files.read_text(folder / name) != text)
+    there = {name: data for name, data in contents.items() if os.path.lexists(folder / name)}
+    own = sorted(name for name, data in there.items() if files.read_bytes(folder / name) != data)
     if own:
         more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
         raise UsageError(

@@ -23,6 +23,7 @@ from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock, is_held
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import (
+    ARCHIVE,
     DRAFT,
     FOLDERS,
     GOING,
@@ -44,7 +45,7 @@ NAME = re.compile(r"\w[\w.-]*")
 LOCKS = ("lock", OWNER)
 FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools"}
 OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
-    *("journal.jsonl", "manifest.json", "report.html", LOCKED, SEEN_AT, *LOCKS)
+    *("journal.jsonl", "manifest.json", "report.html", ARCHIVE, LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""
 OURS_OF_SECOND = {SECOND, SECOND_HOME, SECOND_ZONE}

@@ -19,7 +19,7 @@ from xpusetup.emit.image_files import (
     split_stages,
 )
 from xpusetup.emit.template import render_template
-from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
+from xpusetup.plan.context import FOLDER as PATCHES
 from xpusetup.plan.requirements import ABOUT, FOLDER
 
 # The Apptainer form: the same scripts in one definition of two stages, of which the second is what is kept.
@@ -47,6 +47,7 @@ def render_apptainer(image: DecidedImage) -> dict[str, str]:
         kit=image.plan.target.toolkit is not None,
         toolkit=image.toolkit_stays,
         system=[name for name, steps in parts.items() if steps],
+        python=image.plan.target.python,
         layers=[run_layer(image, step) for step in split_stages(image).all],
         closure=keep_closure(image),
         labels={name: value for name, value in label_values(image).items() if name != OF_BASE},
@@ -148,12 +149,11 @@ def _recipe(image: DecidedImage, writer: Writer) -> str:
         base=image.base,
         prefix=PREFIX,
         user=USER,
-        kinds=HELPER_KINDS,
-        library=HELPER_LIBRARY,
+        patches=PATCHES,
         build=writer.root("build"),
         host=[writer.root(name) for name, steps in host.items() if steps],
         sources=[
-            {"name": name, "packaged": built.packaged.get(name, ()), "layers": [*map(writer.step, steps)]}
+            {"name": name, "patched": name in built.patched, "layers": [*map(writer.step, steps)]}
             for name, steps in built.sources.items()
         ],
         environment=[*map(writer.step, built.environment)],

@@ -12,6 +12,7 @@ from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation, render_first
+from xpusetup.plan.context import OF_PLAN
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
 from xpusetup.plan.requirements import published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
@@ -138,8 +139,8 @@ class Runners:
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
-    left = (*MADE, *BESIDE)
-    ignored = "".join(f"{line}\n" for line in (KEPT, "__pycache__/", *(f"/*/{name}" for name in left)))
+    left, unpacked = (*MADE, *BESIDE), ("/*/helpers/*", *(f"!/*/{name}" for name in OF_PLAN))
+    ignored = "".join(f"{line}\n" for line in (KEPT, *unpacked, "__pycache__/", *(f"/*/{name}" for name in left)))
     needs = [begin(told) for told in say_toolkits(cells)]
     readme = render_template("github/README.md", again=runners.again, needs=needs)
     beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}.gitattributes": AS_IT_IS, f"{FOLDER}README.md": readme}

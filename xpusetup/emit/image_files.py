@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.base.values import PACKAGED
 from xpusetup.emit.image import PREFIX, DecidedImage, notes_of
 from xpusetup.emit.script import render_scripts, render_system
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation
-from xpusetup.plan.context import FOLDER as PATCHES
 from xpusetup.plan.verify import describe_proof, verify_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from xpusetup.base.model import Step
     from xpusetup.config.profile import SourceComponent
@@ -91,11 +89,11 @@ def render_readme(image: DecidedImage, *, apptainer: str = "") -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSide:
-    """The steps of the build side. `packaged` are folders of helpers that hold a component's source or patches."""
+    """The steps of the build side. `patched` are the components whose tree gets patches."""
 
     environment: tuple[Step, ...]
     sources: Mapping[str, tuple[Step, ...]]
-    packaged: Mapping[str, tuple[str, ...]]
+    patched: frozenset[str]
     components: Mapping[str, tuple[Step, ...]]
     rest: tuple[Step, ...]
 
@@ -113,7 +111,7 @@ def split_stages(image: DecidedImage) -> BuildSide:
     """
     steps = tuple(step for step in image.plan.steps if "device" not in step.needs)
     if image.order.origin == "wheels":
-        return BuildSide(environment=(), sources={}, packaged={}, components={}, rest=steps)
+        return BuildSide(environment=(), sources={}, patched=frozenset(), components={}, rest=steps)
     sources = {step.component: (step,) for step in steps if step.component and not step.after}
     placed = {step.id for part in sources.values() for step in part}
     named = list(dict.fromkeys(step.component for step in steps if step.component))
@@ -123,17 +121,14 @@ def split_stages(image: DecidedImage) -> BuildSide:
     return BuildSide(
         environment=tuple(left[:first]),
         sources=sources,
-        packaged={part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"},
+        patched=frozenset(part.name for part in image.profile.components if part.kind == "source" and _patches(part)),
         components={name: tuple(step for step in left if step.component == name) for name in named},
         rest=tuple(left[last + 1 :]),
     )
 
 
-def _folders(part: SourceComponent) -> Iterator[str]:
-    if part.repo.startswith(PACKAGED):
-        yield part.repo.removeprefix(PACKAGED)
-    if part.patches or any(item.patches for item in part.vendored):
-        yield PATCHES.rpartition("/")[2]
+def _patches(part: SourceComponent) -> bool:
+    return bool(part.patches) or any(item.patches for item in part.vendored)
 
 
 # What lies beside an image's recipe: the scripts for root, the entry point, and what git and docker need to know.

@@ -10,7 +10,8 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.base.model import ROOT, Layout, Patch, Request, Target
 from xpusetup.config.profile import BuildArchive, PatchFile, Profile, SourceComponent, WheelComponent, names_commit
-from xpusetup.plan.requirements import requirement_options
+from xpusetup.plan.requirements import ABOUT, requirement_options
+from xpusetup.plan.requirements import FOLDER as REQUIREMENTS
 
 # The patches of a plan: those that a profile brings, then those that were asked for.
 
@@ -55,10 +56,8 @@ def _of(source: str, patches: Iterable[PatchFile]) -> Iterator[Patch]:
 
 OWN = "own"
 """Repository and tag of what the profile takes as a ready wheel and the user builds from a tree of their own."""
-HELPER_KINDS = (".py", ".sh", ".cmake")
-"""How the names of helpers end; all of them travel together, and their libraries with them."""
-HELPER_LIBRARY = "helperlib"
-"""The folder among the helpers that holds what they import."""
+OF_PLAN = (ABOUT, f"{REQUIREMENTS}/", f"{FOLDER}/")
+"""What lies among the helpers and is the plan's own: people read it, and layers of images follow from it."""
 
 
 @dataclass(frozen=True)

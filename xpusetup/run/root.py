@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
 import shutil
+import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from xpusetup.base.document import UnfitError, to_table
@@ -17,7 +19,7 @@ from xpusetup.base.model import Layout, Plan, Request, Target
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe, read_profile
 from xpusetup.config.profile import Profile
-from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
+from xpusetup.plan.context import OF_PLAN, patch_texts, patches_of
 from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
@@ -25,6 +27,8 @@ from xpusetup.system.process import run_process
 
 FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
+ARCHIVE = "helpers.tar"
+"""The helpers in a form, whose scripts and recipes unpack them."""
 LOCKED = "profile.lock.json"
 ABSENT = "results/no-device.json"
 SEEN_AT = "build-path"
@@ -82,9 +86,9 @@ def helper_files(profile: Profile, facts: str = "") -> dict[str, str]:
     found = {
         f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
         for path in sorted(folder.iterdir())
-        if path.suffix in HELPER_KINDS
+        if path.suffix in {".py", ".sh", ".cmake"}
     }
-    found.update(_source_files(folder / HELPER_LIBRARY, f"{HELPERS}/{HELPER_LIBRARY}"))
+    found.update(_source_files(folder / "helperlib", f"{HELPERS}/helperlib"))
     for part in profile.components:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
@@ -98,6 +102,30 @@ def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
         name = path.relative_to(folder)
         if path.is_file() and "__pycache__" not in name.parts:
             yield f"{to}/{name}", path.read_text(encoding="utf-8")
+
+
+def pack_helpers(texts: Mapping[str, str]) -> dict[str, bytes]:
+    """Give the files of a form as they are written: in each root of it the helpers as one archive."""
+    found = {name: text.encode() for name, text in texts.items()}
+    for top in [name.removesuffix(LOCKED) for name in texts if PurePath(name).name == LOCKED]:
+        own = tuple(f"{top}{name}" for name in OF_PLAN)
+        packed = [name for name in texts if name.startswith(f"{top}{HELPERS}/") and not name.startswith(own)]
+        found[f"{top}{ARCHIVE}"] = _pack({name.removeprefix(top): found.pop(name) for name in packed})
+    return found
+
+
+def _pack(contents: Mapping[str, bytes]) -> bytes:
+    """Give an archive: the same bytes for the same files, and root's if root unpacks it."""
+    stream = io.BytesIO()
+    folders = {str(folder) for name in contents for folder in PurePath(name).parents if folder.name}
+    with tarfile.open(fileobj=stream, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted({*contents, *folders}):
+            member = tarfile.TarInfo(name)
+            member.type = tarfile.DIRTYPE if name in folders else tarfile.REGTYPE
+            member.mode = 0o755 if name in folders or name.endswith(".sh") else 0o644
+            member.size = len(contents.get(name, b""))
+            tar.addfile(member, io.BytesIO(contents.get(name, b"")))
+    return stream.getvalue()
 
 
 def read_build_path(root: Root) -> str:

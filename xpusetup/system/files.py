@@ -383,24 +383,25 @@ def _must_be_file(path: Path) -> None:
 
 
 def write_text(
-    path: Path, text: str, *, executable: bool = False, theirs: bool = False, mode: int | None = None
+    path: Path, text: str | bytes, *, executable: bool = False, theirs: bool = False, mode: int | None = None
 ) -> None:
     """Write a file whole or not at all; one that holds this text already is left alone.
 
     A pipe, a terminal and what else lies in /dev and /proc is written into and never replaced. `theirs`: somebody's own
     file is changed, so that a link to it stays a link, and its mode and owner stay.
     """
+    data = text if isinstance(text, bytes) else text.encode()
     try:
         if _is_open_elsewhere(path):
             with io.BufferedWriter(_open(path, "wb")) as stream:
-                stream.write(text.encode())
+                stream.write(data)
             return
-        if path.is_file() and read_bytes(path) == text.encode():
+        if path.is_file() and read_bytes(path) == data:
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         place = Path(os.path.realpath(path)) if theirs else path
         before = place.stat() if theirs and place.exists() else None
-        _write_whole(place, text, mode or (0o755 if executable else 0o644), before)
+        _write_whole(place, data, mode or (0o755 if executable else 0o644), before)
     except OSError as error:
         raise cannot_write(path, error) from error
 
@@ -425,11 +426,11 @@ def _find_descriptor(path: Path) -> int | None:
     return int(name.removeprefix(begins)) if begins and name.removeprefix(begins).isdigit() else None
 
 
-def _write_whole(path: Path, text: str, mode: int, before: os.stat_result | None = None) -> None:
+def _write_whole(path: Path, data: bytes, mode: int, before: os.stat_result | None = None) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
         if before is not None:
             with suppress(OSError):  # only root gives files away
                 os.chown(temporary, before.st_uid, before.st_gid)

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC1090,SC1091
+# shellcheck shell=bash disable=SC1090,SC1091,SC2043
 # Switches the toolkit on, in the shell that reads this.
 fail() { printf 'xpusetup: %s\n  %s\n' "$1" "$2" >&2; exit "${3:-1}"; }
 for script in /opt/intel/oneapi/compiler/latest/env/vars.sh /opt/intel/oneapi/pti/latest/env/vars.sh /opt/intel/oneapi/umf/latest/env/vars.sh /opt/intel/oneapi/tcm/latest/env/vars.sh /opt/intel/oneapi/ccl/latest/env/vars.sh /opt/intel/oneapi/mpi/latest/env/vars.sh; do

@@ -1,14 +1,23 @@
 #!/usr/bin/env bash
 # Verifies torch-2.14 on the device of this machine. Run again, it goes on where it stopped.
 # MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+# helpers.tar holds what steps/*.sh start. This unpacks it; before a step alone: tar -xmf helpers.tar
 set -eu
 [ -n "${BASH_VERSION-}" ] || exec bash "$0" "$@" # as of: sh SCRIPT
 CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")"
 mkdir -p logs
+if [ ! -f helpers/lock.sh ]; then # it appears whole: another job may begin now
+  tar -xOf helpers.tar helpers/lock.sh >"helpers/.unpacked.$$"
+  mv -f "helpers/.unpacked.$$" helpers/lock.sh
+fi
 # shellcheck disable=SC1091  # it lies in this folder
 . helpers/lock.sh
 lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
 export XPUSETUP_LOCKED=1
+if [ -e helpers.tar ] && [ "$(cat helpers/unpacked 2>/dev/null)" != "$(sha256sum <helpers.tar)" ]; then
+  tar -xmf helpers.tar # dated now: Python takes no compiled file of an older helper
+  sha256sum <helpers.tar >helpers/unpacked
+fi
 rm -f failed
 
 step() { # ID TITLE
