@@ -143,6 +143,9 @@ def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) ->
     with pytest.raises(UsageError) as caught:
         enter(Where(), Request(), str(file), print, print, other)
     assert caught.value.fix.startswith(f"xpusetup {command} --bundle {file}")
+    with pytest.raises(UsageError, match=r"holds sim, not torch-2\.14") as caught:
+        enter(Where(profile="torch-2.14"), Request(), str(file), print, print, other)
+    assert caught.value.fix == f"xpusetup {command} --bundle {file}"
 
 
 def bundled(folder: Path, kit: str) -> Path:

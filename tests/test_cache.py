@@ -156,6 +156,16 @@ def test_what_lies_beside_the_sources(store: Path, monkeypatch: pytest.MonkeyPat
     assert told == [(what, str(store.parent / name), 7 * 1024) for what, name in names.items()]
 
 
+def test_unpacked_bundles_go_where_no_build_is_at_work(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (store.parent / "bundles/0a1b").mkdir(parents=True)
+    monkeypatch.setattr(module, "run_process", _du)
+    told = cache.prune(everything=False).data
+    assert told.unpacked == str(store.parent / "bundles")
+    assert told.freed >= 7 * 1024
+    assert not (store.parent / "bundles").exists()
+    assert cache.prune(everything=False).data.unpacked is None
+
+
 def test_a_size_that_nobody_could_find_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "run_process", lambda *_, **__: ProcessOutput(None, "7\tcut o", "", "too slow"))
     assert module.measure(tmp_path) is None

@@ -86,6 +86,12 @@ BOTH = [
         "fail: no icpx below /opt/intel/oneapi, /home/me/intel/oneapi",
         "",
     ),
+    (
+        "oneapi.compiler",
+        {"toolkits": {"found": [], "by_site": "[toolkit] modules of site.toml"}},
+        "fail: no icpx on PATH after [toolkit] modules of site.toml",
+        "",
+    ),
     ("oneapi.compiler", {"toolkits": {"found": [{**KIT, "version": None}]}}, f"ok: {ICPX} (no version)", ""),
     ("oneapi.version_vs_torch", {}, "ok: 2026.1.0 (accepted: >=2026.0,<2026.2)", ""),
     (

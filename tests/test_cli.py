@@ -79,19 +79,24 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("emit docker -p sim -o made", 2, "there is no form 'docker'; did you mean dockerfile?", "there is: shell"),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
-        (f"profiles check {BAD}", 2, f"{BAD}:8: python: must be", "mend the file, then: "),
+        (f"profiles check {BAD}", 2, f"{BAD}:8: python: must be", "correct the file, then: "),
         ("build -p sin", 2, "there is no profile 'sin'", "xpusetup profiles list"),
         ("build -p sim --verify maybe", 2, "--verify cannot be 'maybe'", "use one of: auto, require, off"),
         ("build -p sim --set torch", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),
         ("build -p sim --name a/b", 2, "--name 'a/b' is not a folder name", "use --root DIR"),
         ("build -p sim --root a$b", 2, "the folder ", "choose a plainer one"),
-        ("build --bundle none.tar", 2, "cannot read ", "look at its name"),
+        ("build --bundle none.tar", 2, "cannot read ", "check its name"),
         ("build --bundle small.toml -p sim", 2, "small.toml is no bundle of xpusetup", "copy it again"),
-        ("bundle verify none.tar", 2, "cannot read ", "look at its name"),
+        ("bundle verify none.tar", 2, "cannot read ", "check its name"),
         ("bundle verify small.toml", 2, "small.toml is no bundle of xpusetup", "copy it again"),
         ("bundle create . -p sim", 2, ". is a folder", "name a file: /"),
         ("bundle create small.toml -p sim", 2, "small.toml is there, and is no bundle", "name another file"),
-        ("bundle create root/bundle/x.tar -p sim --root root", 2, "root/bundle/x.tar lies where", "write it elsewhere"),
+        (
+            "bundle create root/packing/x.tar -p sim --root root",
+            2,
+            "root/packing/x.tar lies where",
+            "write it elsewhere",
+        ),
         ("bundle create x.tar -p sim --installer", 2, "sim is built without a toolkit", "leave --installer out"),
         ("bundle create x.tar -p torch-2.5 --installer", 2, "no offline installer of oneAPI 2024.1 is known", "leave"),
         (
@@ -108,7 +113,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "leave --rev, --take, --toolkit and --only out",
         ),
         ("bundle create small.toml/x.tar -p sim", 3, "cannot write ", "choose another place, or move it away: mv "),
-        ("bundle verify small.toml/x", 2, "cannot read small.toml/x", "look at its name"),
+        ("bundle verify small.toml/x", 2, "cannot read small.toml/x", "check its name"),
         ("bundle verify /dev/zero", 2, "/dev/zero is no file but a pipe or a device", "save it as a file"),
         ("build --bundle /dev/zero", 2, "/dev/zero is no file but a pipe or a device", "save it as a file"),
         ("emit shell --out a$b -p sim", 2, "the folder ", "choose a plainer one: --out DIR"),
@@ -145,9 +150,9 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "take wheel and statement from where both were built (wheels/ of the root)",
         ),
         ("wheel fits folder --torch 2.13.0", 2, "folder is a folder, and no wheel", "name a file that ends with .whl"),
-        ("wheel sign small.whl --key no.pem", 2, "there is no file no.pem", "look at its name: ls ."),
+        ("wheel sign small.whl --key no.pem", 2, "there is no file no.pem", "check its name: ls ."),
         ("wheel check laptop.json", 2, "laptop.json is no wheel", "name a file that ends with .whl"),
-        ("wheel check none.whl", 2, "there is no wheel 'none.whl'", "look which there are: ls ."),
+        ("wheel check none.whl", 2, "there is no wheel 'none.whl'", "see what is there: ls ."),
         (
             "bundle create sim",
             2,
@@ -189,7 +194,7 @@ def test_bad_settings_stop_every_command(tmp_path: Path, program: Program) -> No
     (tmp_path / "xpusetup.toml").write_text("jobs = 'many'\n")
     for words in ("build -p sim", "plan -p sim", "status -p sim", "doctor -p sim --facts laptop.json"):
         ran = program(f"{words} --json")
-        assert (ran.code, ran.document()["error"]["fix"]) == (2, "mend xpusetup.toml")
+        assert (ran.code, ran.document()["error"]["fix"]) == (2, "correct xpusetup.toml")
 
 
 @pytest.mark.parametrize("words", ["build --nosuch", "emit", "profiles show", "nosuch", "build --jobs=-1", "plan -j x"])

@@ -16,7 +16,8 @@ import pytest
 from data.profiles import shipped
 from data.targets import plan_for
 from golden import hold_scripts
-from xpusetup.base.errors import UsageError
+from test_standing import make_root
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout
 from xpusetup.commands.run import run
 from xpusetup.emit.script import render_scripts
@@ -253,6 +254,7 @@ def test_why_a_command_cannot_be_started(
     (tmp_path / "folder").mkdir()
     (tmp_path / "plain").write_text("echo hi\n")
     told = not_started((word, "a b"), OSError(code, os.strerror(code)))
+    assert told.code == (127 if "there is no command" in message else 126)
     assert message in told.message
     assert fix in told.fix
 
@@ -260,3 +262,11 @@ def test_why_a_command_cannot_be_started(
 def test_a_command_without_a_name() -> None:
     with pytest.raises(UsageError, match="run needs a command"):
         run(Where(profile="sim"), [""])
+
+
+def test_where_nothing_is_installed_yet_nothing_runs(tmp_path: Path) -> None:
+    """An unfinished build ran `true` in an environment without a torch, and said nothing."""
+    root = make_root(tmp_path / "sim", done=1)
+    with pytest.raises(NotReadyError, match="nothing is installed yet") as caught:
+        run(Where(root=str(root)), ["true"])
+    assert "xpusetup build" in caught.value.fix

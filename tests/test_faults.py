@@ -32,7 +32,7 @@ def refuse(number: int) -> Callable[..., NoReturn]:
 
 
 @pytest.mark.parametrize("name", ["config/xpusetup/site.toml", "xpusetup.toml"])
-@pytest.mark.parametrize(("number", "fix"), [(errno.EACCES, "see who may: ls -ld "), (errno.EIO, "dmesg")])
+@pytest.mark.parametrize(("number", "fix"), [(errno.EACCES, "check its permissions: ls -ld "), (errno.EIO, "dmesg")])
 def test_a_settings_file_that_cannot_be_read_is_not_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, number: int, fix: str
 ) -> None:
@@ -77,7 +77,7 @@ def test_a_home_that_is_closed_to_us_has_no_settings(tmp_path: Path, monkeypatch
     ("number", "why", "fix"),
     [
         (errno.EROFS, "Read-only file system", "choose another place: --root DIR (or XPUSETUP_ROOT)"),
-        (errno.EACCES, "Permission denied", "see who may: ls -ld {folder}; then choose another place: "),
+        (errno.EACCES, "Permission denied", "check its permissions: ls -ld {folder}; then choose another place: "),
         (errno.EMFILE, "Too many open files", "ulimit -n 4096"),
         (errno.ESTALE, "Stale file handle", "look at the disk or the network file system"),
         (errno.ENOMEM, "Cannot allocate memory", "free memory"),
@@ -100,7 +100,7 @@ def test_a_folder_that_a_link_leads_through_is_named(tmp_path: Path, monkeypatch
     monkeypatch.setattr(os, "access", lambda path, _how: home not in (path, *path.parents))
     said = unforeseen(answer(errno.EACCES, str(link)))
     assert said.message == f"{link}: Permission denied ({home} is closed to you)"
-    assert said.fix == f"see who may: ls -ld {home}"
+    assert said.fix == f"check its permissions: ls -ld {home}"
 
 
 @pytest.mark.parametrize(

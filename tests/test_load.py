@@ -113,7 +113,7 @@ def test_pins_with_markers_may_stand_twice() -> None:
 def test_not_toml(text: str, message: str) -> None:
     error = error_of(text)
     assert error.message == message
-    assert error.fix == "mend the line, then: xpusetup profiles check x.toml"
+    assert error.fix == "correct the line, then: xpusetup profiles check x.toml"
 
 
 @pytest.mark.parametrize("text", ["", "components = 1", "components = [1]", "components = [[]]", "[components]\nx = 1"])

@@ -21,7 +21,7 @@ def said(old: str, new: str, more: str = "") -> str:
     """Give what is said of the small profile with one text replaced, without the file's name and line."""
     with pytest.raises(UsageError) as caught:
         parse_profile(small_text((old, new), more=more), "small.toml")
-    assert caught.value.fix == "mend the file, then: xpusetup profiles check small.toml"
+    assert caught.value.fix == "correct the file, then: xpusetup profiles check small.toml"
     return re.sub(r"(?m)^small\.toml(:\d+)?: ", "", caught.value.message)
 
 

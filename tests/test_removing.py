@@ -26,8 +26,9 @@ from xpusetup.emit.script import render_shell
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run import removal
 from xpusetup.run.keys import Made, Stamp, render_stamp
+from xpusetup.run.lock import hold_lock
 from xpusetup.run.removal import forget_constraint, measure
-from xpusetup.run.root import Root, clear_drafts, lock_document
+from xpusetup.run.root import Root, clear_drafts, find_roots, lock_document
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.remove import show_before, show_removed
@@ -66,6 +67,17 @@ def screen(data: Removed, *, before: bool) -> str:
 
 def remove(root: Path) -> Removed:
     return removing.remove(removing.look(Where(root=str(root))), lambda _text: None).data
+
+
+def test_what_a_bundle_was_packed_in_goes(here: Path) -> None:
+    """It is no build, so `list` shows none; while one is being packed it stays."""
+    place = here / "r/packing"
+    (place / "src").mkdir(parents=True)
+    (place / "profile.lock.json").write_text("{}")
+    with hold_lock(place / "lock", print), pytest.raises(NotReadyError, match="a bundle is being packed"):
+        removing.look(Where(root=str(here / "r")))
+    assert find_roots(here) == []
+    assert remove(here / "r").gone
 
 
 def test_a_build_goes_whole(here: Path) -> None:
@@ -154,7 +166,7 @@ def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(Path, "owner", lambda _path: "ann")
     with pytest.raises(NotReadyError, match="belongs to ann") as caught:
         removing.look(Where(root=str(root)))
-    assert caught.value.fix == "as such: xpusetup remove r"
+    assert caught.value.fix == "as that user: xpusetup remove r"
     monkeypatch.setattr(os, "statvfs", lambda _path: SimpleNamespace(f_flag=os.ST_RDONLY))
     with pytest.raises(NotReadyError, match="is on a read-only file system"):
         removing.look(Where(root=str(root)))

@@ -161,7 +161,7 @@ def test_the_second_file_is_named() -> None:
     with pytest.raises(UsageError) as caught:
         merge_settings([(SITE, "jobs = 1"), (PROJECT, "jobs = -1")])
     assert caught.value.message.startswith(f"{PROJECT}:1: jobs: ")
-    assert caught.value.fix == f"mend {PROJECT}"
+    assert caught.value.fix == f"correct {PROJECT}"
     assert caught.value.code == 2
 
 
@@ -183,3 +183,18 @@ def test_modules_come_after_the_prelude_that_is_given() -> None:
         FIND_MODULE,
         "module load a b",
     ]
+
+
+def test_a_prelude_alone_is_used() -> None:
+    found = merge_settings([("site.toml", '[toolkit]\nprelude = ["source /sw/init.sh"]\n')])
+    assert (found.toolkit.provider, found.toolkit.prelude) == ("modules", ["source /sw/init.sh"])
+
+
+@pytest.mark.parametrize("line", ['prelude = ["true"]', 'modules = ["intel/2026"]'])
+def test_what_would_switch_nothing_on_is_refused(line: str) -> None:
+    """But a user's own file may name another provider than that of the site."""
+    provider = 'provider = "scripts"\n'
+    with pytest.raises(UsageError, match="is not used: provider is scripts"):
+        merge_settings([("site.toml", f"[toolkit]\n{provider}{line}\n")])
+    both = [("site.toml", f"[toolkit]\n{line}\n"), ("own.toml", f"[toolkit]\n{provider}")]
+    assert merge_settings(both).toolkit.provider == "scripts"

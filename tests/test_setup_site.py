@@ -59,7 +59,10 @@ def test_every_word_is_one_of_the_file(home: Path) -> None:
         (["acount=x"], "setup site knows no 'acount'; did you mean account=...?", "use: modules=VALUE"),
         (["scheduler=pbs"], "jobs are written for Slurm, and not for pbs", "emit shell"),
         (["scheduler=none", "account=x"], "account is for a scheduler, and scheduler=none", "leave account= out"),
-        (["account=two words"], "scheduler.account", "mend"),
+        (["account=two words"], "account cannot be 'two words'", "give one word of letters, digits and"),
+        (["gres=gpu pvc"], "gres cannot be 'gpu pvc'", "give one word"),
+        (["root=rel/path"], "root cannot be 'rel/path'", "give a whole path"),
+        (["partition"], "partition needs a value", "partition=VALUE"),
     ],
 )
 def test_what_cannot_be(words: list[str], message: str, fix: str, home: Path) -> None:
@@ -75,6 +78,18 @@ def test_a_file_that_is_there_stays(home: Path) -> None:
     with pytest.raises(UsageError, match="is there"):
         write_site(["account=x"], "mine.toml")
     assert (home / "mine.toml").read_text() == "jobs = 4\n"
+    with pytest.raises(UsageError) as caught:
+        write_site(["account=x", "gres="], "mine.toml")
+    assert caught.value.fix == "edit it, or write another one: xpusetup setup site account=x --out FILE"
+    with pytest.raises(UsageError, match="did you mean root"):
+        write_site(["rooot=/x"], "mine.toml")
+
+
+def test_the_file_lists_what_may_stand_in_it(home: Path) -> None:
+    told = write_site(["root=/x"], "").data
+    assert home.exists()
+    assert "# [scheduler]: account, qos, partition" in told.text
+    assert "docs/" not in told.text
 
 
 def test_questions_of_a_scheduler_come_where_one_is(monkeypatch: pytest.MonkeyPatch) -> None:

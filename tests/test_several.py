@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -87,3 +88,21 @@ def test_a_lock_that_cannot_be_read_is_no_row(tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/profile.lock.json").write_text("{")
     assert [row.name for row in several(tmp_path).data.builds] == ["sim"]
+
+
+def test_a_python_that_is_closed_marks_its_build_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a shared root `list` failed as a whole: the environment's Python was a link to one below /root."""
+    for name in ("sim", "torch-2.5"):
+        (make_root(tmp_path, name) / "venv/bin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "venv/bin/python").touch()
+    closed, stat = str(tmp_path / "torch-2.5/venv/bin/python"), os.stat
+
+    def refuse(path: Any, **words: Any) -> os.stat_result:
+        if str(path) == closed and words.get("follow_symlinks", True):
+            raise PermissionError(13, "Permission denied", closed)
+        return stat(path, **words)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    one, two = several(tmp_path).data.builds
+    assert (one.damaged, list(two.damaged)) == ({}, ["venv"])
+    assert "closed to you" in two.damaged["venv"]

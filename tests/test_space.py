@@ -12,7 +12,7 @@ import pytest
 from data.machines import DISK, GIB, machine
 from data.profiles import device, shipped
 from xpusetup.config.profile import BuildCost
-from xpusetup.doctor.question import Question, check_texts
+from xpusetup.doctor.question import Question
 from xpusetup.doctor.resources import check_disk, check_filesystem
 from xpusetup.machine import probe_system as module
 from xpusetup.machine.probe_system import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
@@ -72,10 +72,26 @@ def test_room(disks: list[dict[str, Any]], seen: str) -> None:
     assert ask(*disks) == seen
 
 
-def test_what_is_said_of_a_disk_holds_for_one_that_is_read_only_too() -> None:
-    text = check_texts()["res.disk"]
-    assert "runs out" not in text.why
-    assert text.say.startswith("Build elsewhere")
+def test_each_cause_has_its_own_fix() -> None:
+    """Of a folder that is closed nobody needs to free room."""
+    told = {name: words(**closed) for name, closed in CLOSED.items()}
+    assert len(set(told.values())) == len(CLOSED)
+    assert [said for said in told.values() if "room" in said] == []
+
+
+def words(**disk: Any) -> str:
+    question = Question(machine(resources={"disks": [{**DISK, **disk}]}), shipped("sim"), device("simxpu"), "build")
+    answer = check_disk(question)
+    assert answer is not None
+    assert answer.level == "fail"
+    return f"{answer.seen} {answer.words['means']} {answer.words['mend']}"
+
+
+CLOSED: dict[str, dict[str, Any]] = {
+    "not yours": {"writable": False},
+    "read-only": {"read_only": True},
+    "of the kernel": {"filesystem": "proc", "total": 0, "free": 0},
+}
 
 
 def test_a_need_that_nobody_knows_stops_nothing() -> None:

@@ -296,6 +296,15 @@ def test_setup_of_the_open_compiler() -> None:
     assert not {"setup.oneapi", "setup.other"} & {*tasks, *notes}
 
 
+def test_where_the_site_switches_the_toolkit_on_setup_installs_none() -> None:
+    bare = seen(system=RESOLUTE)
+    assert bare.toolkits is not None
+    by_site = replace(bare.toolkits, ocloc=None, by_site="[toolkit] modules of site.toml")
+    tasks, notes = setup_of("torch-2.14", "", replace(bare, toolkits=by_site))
+    assert [name for name in tasks if "oneapi" in name] == []
+    assert notes["setup.oneapi"].startswith("[toolkit] modules of site.toml has to put its icpx")
+
+
 # What is written for elsewhere.
 
 

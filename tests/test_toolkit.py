@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FUNCTION = "BASH_FUNC_module%%"
+SITE = "[toolkit] prelude of /etc/xpusetup/site.toml"
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_the_line_of_a_prelude_that_fails(monkeypatch: pytest.MonkeyPatch) -> No
         return ProcessOutput(0, "", ended if argv[1] == "-c" else "")
 
     monkeypatch.setattr(module, "run_process", run)
-    assert find_failed(lines) == "`module load intel/2026` ended with 127: module: command not found"
+    assert find_failed(lines, SITE) == f"`module load intel/2026` in {SITE} ended with 127: module: command not found"
     assert "module load intel/2026\necho @xpusetup-line-ended-with:$? >&2" in scripts[-1]
 
 
@@ -135,15 +136,23 @@ def test_of_much_that_is_printed_the_complaint_is_told(monkeypatch: pytest.Monke
     lmod = ["Lmod has detected the following error: These modules are unknown:", '"x"', "Please check", "out-of-date"]
     said = "\n".join([*lmod, "@xpusetup-line-ended-with:1\n"])
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
-    assert find_failed(("module load x",)) == f"`module load x` ended with 1: {lmod[0]} / {lmod[1]}"
+    assert find_failed(("module load x",), SITE) == f"`module load x` in {SITE} ended with 1: {lmod[0]} / {lmod[1]}"
+
+
+@pytest.mark.parametrize("code", [7, 0])
+def test_a_line_that_ends_the_shell(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "@xpusetup-line-ended-with:0\n"
+    ended = {"-n": ProcessOutput(0, "", ""), "-c": ProcessOutput(code, "", said)}
+    monkeypatch.setattr(module, "run_process", lambda argv, **_words: ended[argv[1]])
+    assert find_failed(("true", f"exit {code}", "true"), SITE) == f"`exit {code}` in {SITE} ended the shell with {code}"
 
 
 def test_old_modules_say_an_error_and_end_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'x'\n@xpusetup-line-ended-with:0\n"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
-    assert find_failed(("module load x",)) == f"`module load x` ended with 0: {said.splitlines()[0]}"
+    assert find_failed(("module load x",), SITE) == f"`module load x` in {SITE} ended with 0: {said.splitlines()[0]}"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(2, "", ""))
-    assert find_failed(("if true; then",)) == ""  # no line of it stands alone
+    assert find_failed(("if true; then",), SITE) == ""  # no line of it stands alone
 
 
 def test_a_folder_with_a_runtime(tmp_path: Path) -> None:

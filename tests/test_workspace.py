@@ -170,7 +170,7 @@ def test_where_each_value_came_from(here: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_bad_settings_file_is_refused(here: Path) -> None:
     (here / "xpusetup.toml").write_text("profil = 1\n")
-    assert refused() == ("xpusetup.toml:1: profil: unknown key; did you mean 'profile'?", "mend xpusetup.toml")
+    assert refused() == ("xpusetup.toml:1: profil: unknown key; did you mean 'profile'?", "correct xpusetup.toml")
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_messages_of_a_file_name_it(here: Path) -> None:
     (here / "mine.toml").write_text(small_text(("tier", "teir")))
     message, fix = refused(profile="./mine.toml")
     assert message.splitlines()[-1] == "./mine.toml:4: teir: unknown key; did you mean 'tier'?"
-    assert fix == "mend the file, then: xpusetup profiles check ./mine.toml"
+    assert fix == "correct the file, then: xpusetup profiles check ./mine.toml"
 
 
 @pytest.mark.parametrize("name", ["../x", "a/b", "..", "."])

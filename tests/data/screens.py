@@ -707,6 +707,7 @@ PRUNED = PrunedCache(
     removed=[_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
     busy=[_repository("pybind-pybind11", 1 << 20, used=False)],
     freed=3 << 20,
+    unpacked=None,
 )
 
 

@@ -125,17 +125,23 @@ def make_nested(folder: Path) -> Tiny:
     return replace(tiny, rev=rev, env={**tiny.env, **more})
 
 
+def looks(root: Path) -> dict[str, int]:
+    """Give every file of a root with the time of its last change."""
+    return {str(path.relative_to(root)): path.lstat().st_mtime_ns for path in root.rglob("*") if not path.is_dir()}
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """Build with the network, make the bundle of the same root, and put that root aside."""
+    """Build with the network, make the bundle of the same profile, which leaves the build alone, and put that aside."""
     folder = tmp_path_factory.mktemp("airgap")
     tiny, root, bundle = make_nested(folder / "tiny"), folder / "root", folder / "tiny.bundle.tar"
     build = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
     assert build["failed"] is None
+    before = looks(root)
     created = xpusetup("bundle", "create", str(bundle), *tiny.options(root), "--json", env=tiny.env).result
     assert created["bytes"] == bundle.stat().st_size
     assert [len(each["commits"]) for each in created["repositories"]] == [1, 1, 1]
-    assert not (root / "bundle").exists()
+    assert looks(root) == before
     root.rename(folder / "online")
     return Place(tiny, root, folder / "online", bundle, bare(folder / "home"))
 
@@ -333,7 +339,7 @@ def test_it_is_for_what_it_was_made_for(place: Place, tmp_path: Path) -> None:
     """Another profile, another component, no file at all: bad usage, said before anything is done."""
     bundle = ("build", "--bundle", str(place.bundle), "--root", str(tmp_path / "root"))
     other = xpusetup(*bundle, "--profile", "sim", env=place.env)
-    assert (other.code, "was made for another tiny" in other.err) == (2, True)
+    assert (other.code, "holds tiny, not sim" in other.err) == (2, True)
     only = xpusetup(*bundle, "--only", "torch", env=place.env)
     assert (only.code, "holds nothing of torch" in only.err) == (2, True)
     gone = xpusetup("build", "--bundle", str(tmp_path / "gone.tar"), env=place.env)
@@ -386,7 +392,7 @@ def test_a_killed_creation_goes_on(place: Place, tmp_path: Path, step: str) -> N
     root, bundle = tmp_path / "root", tmp_path / "b.tar"
     words = command("bundle", "create", str(bundle), *place.tiny.options(root))
     process = subprocess.Popen(words, env=place.tiny.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    log = root / f"logs/{step}.log"
+    log = root / f"packing/logs/{step}.log"
     wait_until(lambda: (log.exists() and "Saved" in log.read_text()) or process.poll() is not None)
     kill_all(process)
     assert not bundle.exists()

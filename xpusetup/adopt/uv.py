@@ -187,7 +187,7 @@ def _parse(text: str) -> tomlkit.TOMLDocument:
     try:
         return tomlkit.parse(text)
     except TOMLKitError as error:
-        fix = "mend the file, then the same command again"
+        fix = "correct the file, then the same command again"
         raise UsageError(f"pyproject.toml is no TOML: {error}", fix=fix) from None
 
 

@@ -40,6 +40,18 @@ class UsageError(XpuError):
     code = 2
 
 
+class CannotExecuteError(UsageError):
+    """The command of `run` is there and cannot be executed (exit 126, as of a shell)."""
+
+    code = 126
+
+
+class NoCommandError(UsageError):
+    """There is no such command to `run` (exit 127, as of a shell)."""
+
+    code = 127
+
+
 class NotReadyError(XpuError):
     """The machine is not ready to begin (exit 3)."""
 

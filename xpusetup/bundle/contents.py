@@ -173,7 +173,7 @@ def parse_bundle(text: bytes, origin: str) -> Bundle:
         lines = [f"{origin}: {HEAD}: {line}" for line in describe(error, Bundle, data)]
         raise UsageError("\n".join(lines), fix="create it again: ", command="xpusetup bundle create FILE") from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{origin} is no bundle of xpusetup: its {HEAD} is no JSON", fix="look at its name") from error
+        raise UsageError(f"{origin} is no bundle of xpusetup: its {HEAD} is no JSON", fix="check its name") from error
     for name in _odd_names(bundle):
         raise UsageError(f"{origin} names a file {name!r}, which could lie outside of it", fix="do not use this file")
     return bundle

@@ -210,7 +210,7 @@ def _open(path: Path) -> Iterator[tarfile.TarFile]:
     except tarfile.TarError as error:
         raise _no_tar(path, error) from error
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}", fix="look at its name and its mode") from error
+        raise UsageError(f"cannot read {path}: {error.strerror}", fix="check its name and permissions") from error
 
 
 def _no_tar(path: Path, error: tarfile.TarError) -> UsageError:
@@ -233,7 +233,7 @@ def _head(tar: tarfile.TarFile, path: Path) -> bytes:
     first = tar.next()
     stream = tar.extractfile(first) if first is not None and first.isreg() and first.name == HEAD else None
     if stream is None or first is None or first.size > LARGEST_HEAD:
-        raise UsageError(f"{path} is no bundle of xpusetup: it does not begin with {HEAD}", fix="look at its name")
+        raise UsageError(f"{path} is no bundle of xpusetup: it does not begin with {HEAD}", fix="check its name")
     return stream.read()
 
 

@@ -154,6 +154,9 @@ def enter(
     path = Path(file)
     bundle = read_head(path)
     require_trust(foreign_file(path))
+    if where.profile in {*profile_names(), *stack_names()} - {bundle.base.name}:
+        own = Command(shlex.join(("xpusetup", bundle.purpose, "--bundle", file)))
+        raise UsageError(f"{file} holds {bundle.base.name}, not {where.profile}", fix=own)
     _refuse_other(bundle, request, file, command)
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():

@@ -37,7 +37,10 @@ def setup(
     facts: Annotated[str, options.value("--facts", "FILE", "For the machine that doctor --save saw.")] = "",
     told: options.LongOutput,
 ) -> AnyResult:
-    """Show what this machine lacks, as commands to run. --apply runs them."""
+    """Show what this machine lacks, as commands to run. --apply runs them.
+
+    `xpusetup setup site` writes down a cluster's own modules, folders and mirrors.
+    """
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 
@@ -84,14 +87,20 @@ def setup_site(
     ] = None,
     out: Annotated[
         str,
-        typer.Option("--out", "-o", help="Write another file.", metavar="FILE", show_default="that of this user"),
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write another file: /etc/xpusetup/site.toml is for all users.",
+            metavar="FILE",
+            show_default="that of this user",
+        ),
     ] = "",
     told: options.ResultOutput,
 ) -> AnyResult:
     """Write the site file: modules, folders, mirrors, and what a cluster's jobs need."""
     from xpusetup.base.command import Command
     from xpusetup.base.errors import UsageError
-    from xpusetup.commands.site import KEYS, list_questions, write_site
+    from xpusetup.commands.site import FOR_ALL, KEYS, find_place, find_wrong, list_questions, write_site
 
     if words:
         return write_site(words, out)
@@ -99,9 +108,13 @@ def setup_site(
         fix = f"give what applies of {', '.join(KEYS)}, as in: "
         line = Command("xpusetup setup site root=/shared/xpusetup partition=cpu", open=True)
         raise UsageError("setup site asks questions, and its input is no terminal", fix=fix, command=line)
-    typer.echo(" What this place has of its own. Enter leaves a thing out.", err=told.json)
+    file = find_place(out, {})
+    more = "" if out else f" For all users: --out {FOR_ALL}."
+    typer.echo(f" What this place has of its own, for {file}.{more} Enter leaves a thing out.", err=told.json)
     given = []
     for name, question in list_questions():
         answer = typer.prompt(f" {question}", default="", show_default=False, err=told.json)
+        while answer and (wrong := find_wrong(name, answer)):
+            answer = typer.prompt(f"   it takes {wrong}", default="", show_default=False, err=told.json)
         given.append(f"{name}={answer}")
     return write_site(given, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import ROOT, Event, Request
+from xpusetup.base.model import ROOT, Event, Layout, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
@@ -48,7 +49,7 @@ from xpusetup.plan.install import INSTALL, SOURCES, Purpose
 from xpusetup.recommend.machine import known
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.prepare import PreparedPlan, asking_words, forget_damaged, preview, write_prepared
-from xpusetup.run.root import open_root
+from xpusetup.run.root import PACKING, open_root
 from xpusetup.run.runner import PlanRun, run_plan
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
@@ -64,9 +65,6 @@ if TYPE_CHECKING:
 
 
 # bundle create: all that a build would fetch, in one file.
-
-
-GATHERING = ("bundle.wheels", "bundle.program")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +120,7 @@ class BundleContents:
 
 @dataclass(frozen=True, kw_only=True)
 class CreatedBundle(BundleContents):
-    """A bundle that was written, the root that it was gathered in, and what of it is of unverified origin."""
+    """A bundle that was written, what of it is of unverified origin, and the folder of packing, which is gone again."""
 
     root: str
     unverified: list[UnverifiedOrigin]
@@ -137,7 +135,10 @@ class VerifiedBundle(BundleContents):
 
 
 def create(where: Where, request: Request, options: CreateOptions) -> Result[CreatedBundle]:
-    """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
+    """Fetch what a build of a profile would fetch, into a folder of its own, and write it into one file.
+
+    A build in the same root stays as it is. The folder goes when the file is whole, so that the next try finds it.
+    """
 
     def note(text: str) -> None:
         options.observe(Event(kind="note", time=now(), text=text))
@@ -153,7 +154,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     _refuse_place(file, options.file, workspace.root)
     _refuse_profile(workspace, where, request, options)
     check_place(file)
-    workspace = ensure_locked(workspace, note, say)
+    workspace = _apart(ensure_locked(workspace, note, say))
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", note) as lock:
@@ -162,19 +163,31 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
         for text in forget_damaged(prepared.root):
             note(f"{text}: it is fetched again")
         _fetch(workspace, prepared, lock, options)
-        place = root / "bundle"
         if installer is None:
-            shutil.rmtree(place / TOOLKIT, ignore_errors=True)
+            shutil.rmtree(root / "bundle" / TOOLKIT, ignore_errors=True)
         else:
-            download(installer.url, place / TOOLKIT / installer.file, say)
+            download(installer.url, root / "bundle" / TOOLKIT / installer.file, say)
         bundle, members = collect(workspace, prepared, say)
         say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
         write_bundle(file, render_bundle(bundle), members)
-        _forget(prepared)
-        shutil.rmtree(place)
-    unverified = describe_unverified(workspace.profile, root, prepared.plan)
+        unverified = describe_unverified(workspace.profile, root, prepared.plan)
+        _clear(workspace)
     found = fields_of(describe(bundle, file))
     return Result("bundle create", CreatedBundle(**found, root=str(workspace.root), unverified=unverified))
+
+
+def _apart(workspace: Workspace) -> Workspace:
+    """Give the workspace with folders of its own below those of its build, so that nothing of that is touched."""
+    src = workspace.layout.src
+    layout = Layout() if src.startswith(ROOT) else Layout(src=f"{src}/{PACKING}")
+    return replace(workspace, root=workspace.root / PACKING, layout=layout)
+
+
+def _clear(workspace: Workspace) -> None:
+    for place in (workspace.root, Path(workspace.layout.src.replace(ROOT, str(workspace.root)))):
+        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):  # a build is there
+            place.parent.rmdir()
 
 
 def _refuse_profile(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
@@ -198,8 +211,8 @@ def _refuse_place(file: Path, name: str, root: Path) -> None:
     """Refuse to write where something would be lost. Raises UsageError."""
     if file.is_dir():
         raise UsageError(f"{name or file} is a folder", fix=f"name a file: {shlex.quote(str(file))}/NAME.tar")
-    if file.is_relative_to(root / "bundle"):
-        raise UsageError(f"{name} lies where the bundle is gathered, which is emptied", fix="write it elsewhere")
+    if file.is_relative_to(root / PACKING):
+        raise UsageError(f"{name} lies where the bundle is packed, which is removed", fix="write it elsewhere")
     if file.exists():
         try:
             read_head(file)
@@ -230,14 +243,9 @@ def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> Prepar
     prepared = replace(seen, plan=plan, scripts={step.id: render_script(step, plan) for step in plan.steps})
     gathered = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
     if not all((gathered / name).is_dir() for name in (WHEELS, PROGRAM)):
-        _forget(prepared)
+        files.remove(prepared.root / "stamps/bundle.wheels")
     files.remove(prepared.root / "stamps/bundle.program")  # its key does not see that a checkout was edited
     return prepared
-
-
-def _forget(prepared: PreparedPlan) -> None:
-    for name in GATHERING:
-        files.remove(prepared.root / f"stamps/{name}")
 
 
 def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: CreateOptions) -> None:
@@ -262,7 +270,8 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
-        fix = f"look at {told.log}; the same command goes on there"
+        place = shlex.quote(str(workspace.root))
+        fix = f"look at {told.log}; the same command goes on in {place}, and this gives it up: rm -rf {place}"
         raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=fix)
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
-from xpusetup.run.root import BESIDE, LOCKED
+from xpusetup.run.lock import is_held
+from xpusetup.run.root import BESIDE, LOCKED, find_roots
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.process import run_process
@@ -173,12 +174,16 @@ class CacheSize:
 
 @dataclass(frozen=True)
 class PrunedCache:
-    """What was removed from a git store, what could not be, and the bytes that this freed."""
+    """What was removed from a git store, what could not be, and the bytes that this freed.
+
+    `unpacked` is the folder of unpacked bundles, where it went too.
+    """
 
     store: str
     removed: list[CachedRepository]
     busy: list[CachedRepository]
     freed: int
+    unpacked: str | None
 
 
 def size() -> Result[CacheSize]:
@@ -220,7 +225,18 @@ def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
     done = [one for one in wanted if remove_repository(Path(one.path))]
     removed = {one.path for one in done}
     busy = [one for one in wanted if one.path not in removed]
-    return Result("remove --cache", PrunedCache(str(store), done, busy, _freed(done)))
+    unpacked, freed = _remove_unpacked(site=site)
+    return Result("remove --cache", PrunedCache(str(store), done, busy, _freed(done) + freed, unpacked))
+
+
+def _remove_unpacked(*, site: bool) -> tuple[str | None, int]:
+    """Remove the bundles that were unpacked, which only a build from them reads; none while a build is at work."""
+    place = cache_folder("bundles")
+    if site or not place.is_dir() or any(is_held(root / "lock") for root in find_roots(roots_folder(load_settings()))):
+        return None, 0
+    freed = measure(place) or 0
+    shutil.rmtree(place, ignore_errors=True)
+    return str(place), freed
 
 
 def _freed(removed: list[CachedRepository]) -> int:

@@ -191,7 +191,8 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
         return Result("doctor", _report(look.facts, asked.collect_env))
     if asked.save:
         _save(look.facts, Path(asked.save))
-    return Result("doctor", *judge_machine(look))
+    told, code = judge_machine(look)
+    return Result("doctor", told, 0 if asked.save else code)  # what was asked for is done
 
 
 def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
@@ -433,7 +434,7 @@ def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[st
         command = workspace.command("install")
         return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
-        commands, why = [workspace.command("build")], "everything that its build needs is here"
+        commands, why = [workspace.command("build")], "build it: everything that it needs is here"
         return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")

@@ -142,7 +142,7 @@ def emit_slurm(order: EmitOrder) -> Form:
     files = {**made.files, **render_slurm(made.cells, scheduler)}
     lacks = not (scheduler.account or scheduler.partition or scheduler.modules)
     notes = (*made.notes, *((NO_SITE,) if lacks else ()))
-    then = (f"cd {FOLDER} && bash submit.sh", f"xpusetup status --root {FOLDER}")
+    then = (f"bash {FOLDER}/submit.sh", f"xpusetup status --root {FOLDER}")
     return Form(files=files, start=f"bash {FOLDER}/fetch.sh", then=then, notes=notes)
 
 
@@ -359,8 +359,9 @@ def emit_apptainer(order: EmitOrder) -> Form:
     """Give an Apptainer definition with all that it copies."""
     image = decide_image(order)
     texts = {**_around(image.profile, image.plan), **render_apptainer(image)}
-    start = f"cd {FOLDER} && apptainer build {image.profile.name}.sif {FILE}"
-    return Form(files=texts, start=start, then=(f"apptainer run {image.profile.name}.sif",), notes=notes_of(image))
+    file = f"{image.profile.name}.sif"
+    start, run = f"cd {FOLDER} && apptainer build {file} {FILE}", f"apptainer run {FOLDER}/{file}"
+    return Form(files=texts, start=start, then=(run,), notes=notes_of(image))
 
 
 def decide_image(order: EmitOrder) -> DecidedImage:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,7 @@ def glance() -> list[BuildSummary]:
 def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
     root, standing, lock = build.root, build.standing, build.lock
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
+    damaged |= _closed(build)
     torch, wheels = _made(build)
     return BuildSummary(
         name=build.name,
@@ -72,6 +74,14 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
         bytes=measure(root.path) if sizes else None,
         age_s=max(0, round(now() - build.when)) if build.when else None,
     )
+
+
+def _closed(build: Build) -> dict[str, str]:
+    """Say of an environment whose Python others may not run, as one below /root, what it leads to."""
+    python = build.venv / "bin/python"
+    if not os.path.lexists(python) or os.path.exists(python):  # noqa: PTH110 - of one that is closed to us Path raises
+        return {}
+    return {"venv": f"{python} leads to {os.path.realpath(python)}, which is gone or closed to you"}
 
 
 def _state(build: Build, damaged: dict[str, str]) -> BuildState:

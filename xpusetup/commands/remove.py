@@ -28,6 +28,7 @@ from xpusetup.run.root import (
     FOLDERS,
     GOING,
     LOCKED,
+    PACKING,
     SECOND,
     SECOND_HOME,
     SECOND_ZONE,
@@ -43,7 +44,7 @@ from xpusetup.system import files
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
-FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools"}
+FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools", PACKING}
 OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
     *("journal.jsonl", "manifest.json", "report.html", ARCHIVE, LOCKED, SEEN_AT, *LOCKS)
 }
@@ -119,6 +120,8 @@ def look(where: Where) -> Removal:
     Raises UsageError where no build is named, or what is named is none of ours; NotReadyError while a build is at work.
     """
     root = _find(where)
+    if is_held(root / PACKING / "lock"):
+        raise NotReadyError(f"a bundle is being packed in {root.path}; nothing was removed", fix="wait until it ends")
     if is_held(root / "lock"):
         line = f"xpusetup status {words_of_root(root.path)}"
         raise NotReadyError(f"a build is at work in {root.path}; nothing was removed", fix="look at it: ", command=line)
@@ -174,7 +177,7 @@ def _find(where: Where) -> Root:
     root = Root((path or open_workspace(where).root).resolve())
     if not root.path.is_dir():
         raise NotReadyError(f"nothing is built in {root.path}", fix=fix, command=line)
-    if read_lock(root) is None:
+    if read_lock(root) is None and not (root / PACKING).is_dir():
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):
@@ -182,7 +185,10 @@ def _find(where: Where) -> Root:
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:
-            message, fix = f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}", "as such: "
+            message, fix = (
+                f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}",
+                "as that user: ",
+            )
         raise NotReadyError(message, fix=fix, command=line)
     return root
 

@@ -19,6 +19,7 @@ from xpusetup.doctor.question import Question, check_texts, intel_gpus, is_xpu
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
 from xpusetup.machine.probe import Ask, probe
+from xpusetup.machine.probe_tools import with_toolkit_of_shell
 from xpusetup.machine.tables import gpu_table
 from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup, mend_here, with_lists
@@ -74,7 +75,8 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
-    facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
+    here = None if options.facts else with_toolkit_of_shell(probe(SETUP_SECTIONS, about), settings)
+    facts = here or read_facts(options.facts)
     named = options.profile or settings.profile or choose_release(facts, shipped(), known())[0]
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
@@ -167,6 +169,7 @@ class SetupResult:
 
 def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
+    out = out if prepared.setup.tasks else ""  # there is nothing to write
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
         head = f"{system}, for {prepared.profile.name}"

@@ -144,7 +144,7 @@ def _parse_profile(text: str, origin: str) -> Profile:
         profile = read_as(Profile, data)
     except TomlError as error:
         raise UsageError(
-            f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check_again(origin)}"
+            f"{origin} is not TOML: {error}", fix=f"correct the line, then: {_check_again(origin)}"
         ) from error
     except UnfitError as error:
         raise _refuse(origin, text, [*describe(error, Profile, data), *_find_between(data)]) from error
@@ -173,15 +173,15 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
         data = parse_toml(text)
         return read_as(model, data)
     except TomlError as error:
-        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line of {origin}") from error
+        raise UsageError(f"{origin} is not TOML: {error}", fix=f"correct the line of {origin}") from error
     except UnfitError as error:
         lines = with_lines(origin, text, describe(error, model, data))
-        raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
+        raise UsageError("\n".join(lines), fix=f"correct {origin}") from error
 
 
 def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:
     said = "\n".join(with_lines(origin, text, lines))
-    return UsageError(said, fix=f"mend the file, then: {_check_again(origin)}")
+    return UsageError(said, fix=f"correct the file, then: {_check_again(origin)}")
 
 
 def _check_again(origin: str) -> str:

@@ -38,12 +38,14 @@ FIND_MODULE = (
 
 
 def load_modules(values: object) -> object:
-    """Read `modules` of [toolkit] as the prelude that loads them."""
-    if not isinstance(values, dict) or not values.get("modules") or not isinstance(values["modules"], list):
+    """Read `modules` of [toolkit] as the prelude that loads them; either of them names the provider."""
+    if not isinstance(values, dict) or not (values.get("modules") or values.get("prelude")):
         return values
-    prelude = values.get("prelude") or []
-    if FIND_MODULE not in prelude:
-        prelude = [*prelude, FIND_MODULE, f"module load {' '.join(map(str, values['modules']))}"]
+    modules, prelude = values.get("modules") or [], values.get("prelude") or []
+    if not (isinstance(modules, list) and isinstance(prelude, list)):
+        return values
+    if modules and FIND_MODULE not in prelude:
+        prelude = [*prelude, FIND_MODULE, f"module load {' '.join(map(str, modules))}"]
     return {**values, "provider": values.get("provider") or "modules", "prelude": prelude}
 
 
@@ -177,11 +179,21 @@ def _parse(name: str, text: str) -> dict[str, Any]:
         values = parse_toml(text)
         keep(SettingsFile, text, lambda: read_as(SettingsFile, values))
     except TomlError as error:
-        raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
+        raise UsageError(f"{name} is not TOML: {error}", fix="correct the line") from error
     except UnfitError as error:
         lines = with_lines(name, text, describe(error, SettingsFile, values))
-        raise UsageError("\n".join(lines), fix=f"mend {name}") from error
+        raise UsageError("\n".join(lines), fix=f"correct {name}") from error
+    _refuse_unused(name, values.get("toolkit") or {})
     return values
+
+
+def _refuse_unused(name: str, toolkit: Mapping[str, Any]) -> None:
+    """Refuse what would say how to switch a toolkit on, and does nothing. Raises UsageError."""
+    provider = toolkit.get("provider") or "modules"
+    unused = next((key for key in ("modules", "prelude") if toolkit.get(key)), "")
+    if unused and provider != "modules":
+        fix = f'correct {name}: leave {unused} out, or provider = "{provider}"'
+        raise UsageError(f"{name}: [toolkit] {unused} is not used: provider is {provider}", fix=fix)
 
 
 def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:

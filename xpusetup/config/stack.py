@@ -112,7 +112,7 @@ def parse_stack(text: str, origin: str) -> Stack:
     stack = parse_data(text, Stack, origin)
     names = [member.name for member in stack.members]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise UsageError(f"{origin}: members: the name {twice[0]!r} stands twice", fix=f"mend {origin}")
+        raise UsageError(f"{origin}: members: the name {twice[0]!r} stands twice", fix=f"correct {origin}")
     return stack
 
 
@@ -166,7 +166,7 @@ def _check_names(stack: Stack, parts: Iterable[Component]) -> None:
     for member in stack.members:
         if lost := next((name for name in member.after if name not in seen), ""):
             raise UsageError(
-                f"{member.name} of {stack.name} comes after {lost!r}, which is none of it", fix="mend after"
+                f"{member.name} of {stack.name} comes after {lost!r}, which is none of it", fix="correct after"
             )
 
 

@@ -177,6 +177,9 @@ https://github.com/pytorch/test-infra/pull/6612, https://github.com/intel/torch-
 """
 FEWEST_FILES = 20_000
 """An environment with a torch in it has about as many files."""
+MIB = 1 << 20
+OF_THE_KERNEL = {"proc", "sysfs", "cgroup2", "devpts"}
+"""File systems in which nobody makes a folder."""
 NETWORK = {
     "nfs",
     "nfs4",
@@ -233,7 +236,8 @@ def _room(disks: list[DiskPlace], gib: list[float] | None, goal: Goal, guess: st
     wanted, perhaps, free = _needed(tightest, least, shares), _needed(tightest, most, shares), _free(tightest)
     where = " and ".join(disk.path for disk in tightest)
     told = f"{wanted / GIB:.3g}{f' to {perhaps / GIB:.3g}' if perhaps > wanted else ''} GiB" if gib else "unknown"
-    seen = f"{free / GIB:.0f} GiB {_whose(tightest)} at {where} ({what} {told}{guess})"
+    room = f"{free / GIB:.0f} GiB" if free >= GIB else f"{free / MIB:.0f} MiB"
+    seen = f"{room} {_whose(tightest)} at {where} ({what} {told}{guess})"
     return CheckAnswer("fail" if free < wanted else "warn" if free < perhaps else "ok", seen)
 
 
@@ -252,12 +256,33 @@ def _closed(disk: DiskPlace) -> CheckAnswer | None:
     """Say why nothing can be written to a place. Without its cache pip works, as in a container with a home to read."""
     level: Level = "warn" if disk.holds == ["cache"] else "fail"
     if disk.read_only:
-        return CheckAnswer(level, f"{disk.path} is on a file system that is mounted read-only")
+        return CheckAnswer(
+            level,
+            f"{disk.path} is on a file system that is mounted read-only",
+            _elsewhere(disk, "Nothing can be written there"),
+        )
+    if disk.filesystem in OF_THE_KERNEL:
+        return CheckAnswer(
+            level,
+            f"{disk.path} is on {disk.filesystem}, which holds no files",
+            _elsewhere(disk, "Nothing can be written there"),
+        )
     if not disk.writable:
-        return CheckAnswer(level, f"{disk.path} may not be written to")
+        return CheckAnswer(
+            level, f"{disk.path} may not be written to", _elsewhere(disk, "Its owner does not let you write there")
+        )
     if disk.inodes_free is not None and disk.inodes_free < FEWEST_FILES:
         return CheckAnswer(level, f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
     return None
+
+
+def _elsewhere(disk: DiskPlace, means: str) -> dict[str, str]:
+    """Give the words of a fix for a place that is closed, whatever room it has: what chooses another one."""
+    ways: dict[Held, str] = {"temporary": "TMPDIR=DIR", "cache": "PIP_CACHE_DIR=DIR", "sources": "--build-dir DIR"}
+    way = ways.get(disk.holds[0], "--root DIR") if len(disk.holds) == 1 else "--root DIR"
+    setting = ", or the site file" if way.startswith("-") else ""
+    mend = f"Choose another place: {way}{setting}. What chose this one: `xpusetup plan -v`"
+    return {"means": means, "mend": mend, "commands": ""}
 
 
 def _by_filesystem(disks: list[DiskPlace]) -> list[list[DiskPlace]]:

@@ -19,6 +19,7 @@ from xpusetup.machine.works import torch_works
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.config.toolkit import ToolkitWanted
+    from xpusetup.machine.facts import Toolkits
 
 
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
@@ -295,6 +296,14 @@ def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
     }
 
 
+def _by_site(seen: Toolkits, wanted: ToolkitWanted) -> dict[str, str]:
+    """Give the words of a fix where the site switches the toolkit on: packages of the system would not be used."""
+    if not seen.by_site:
+        return {}
+    mend = f"Correct {seen.by_site}, or what it loads: icpx of {wanted.title} has to be on PATH ({wanted.accepts})."
+    return {"means": f"Nothing can compile for XPU without {wanted.title}", "mend": mend, "commands": ""}
+
+
 def check_prelude(question: Question) -> CheckAnswer | None:
     """Look whether what the site switches its toolkit on with does so."""
     told = question.facts.notes.get(PRELUDE, "")
@@ -309,11 +318,9 @@ def check_compiler(question: Question) -> CheckAnswer | None:
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
     if not (found := found_toolkits(wanted, question.facts)):
-        return CheckAnswer(
-            "fail",
-            f"no icpx below {', '.join(seen.searched)}",
-            words_of(wanted, say_others(question.profile, question.facts)),
-        )
+        words = words_of(wanted, say_others(question.profile, question.facts)) | _by_site(seen, wanted)
+        where = f"on PATH after {seen.by_site}" if seen.by_site else f"below {', '.join(seen.searched)}"
+        return CheckAnswer("fail", f"no icpx {where}", words)
     return CheckAnswer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in found))
 
 
@@ -329,6 +336,7 @@ def check_version(question: Question) -> CheckAnswer | None:
     there = ", ".join(kit.version or "unknown" for kit in found) or "none"
     known = next(filter(None, (find_refusal(wanted, kit.version) for kit in found)), UNKNOWN_VERSION)
     words = {**words_of(wanted, say_others(question.profile, question.facts)), "why": known[:1].upper() + known[1:]}
+    words |= _by_site(seen, wanted)
     return CheckAnswer("fail", f"here: {there}; accepted: {wanted.accepts}", words)
 
 

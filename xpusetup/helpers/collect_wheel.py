@@ -61,7 +61,7 @@ def refuse_other(options: argparse.Namespace) -> None:
     made = sorted(path.name for path in options.source.glob("*.whl"))
     if made and not wheels_of(options.source, options.distribution):
         own = f"name the tree of {options.distribution}: --source {options.component}=DIR"
-        fix = own if options.own else "mend the distribution of this component in the profile: the name of its wheel"
+        fix = own if options.own else "correct the distribution of this component in the profile: the name of its wheel"
         fail(f"{options.tree} makes {', '.join(made)}, and no wheel of {options.distribution}", fix)
 
 

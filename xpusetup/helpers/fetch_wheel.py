@@ -95,7 +95,7 @@ def download(pin: Pin, index: str, folder: Path, record: Path) -> None:
         refuse_other(lines, [pin], record)
     where = f" or at {index}" if index else ""
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    fail(f"no wheel of {pin.key} for Python {python} where pip looks{where}", PLACES)
+    fail(f"no wheel of {pin.key} for Python {python} on the index that pip uses{where}", PLACES)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def main() -> None:
     try:
         settings = write_constraint(str(options.constraints))
     except ValueError as error:
-        fail(str(error), "mend that file, or remove it")
+        fail(str(error), "correct that file, or remove it")
     conflicts = [
         {"name": canonical(name), "of": canonical(of), "why": why}
         for of, why, *unwanted in options.conflict

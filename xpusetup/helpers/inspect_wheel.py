@@ -392,7 +392,7 @@ CHECKS = (
     ),
     InspectionRule(
         "wheel.others",
-        "accelerators left out",
+        "others",
         libraries.check_others,
         "CMake takes an accelerator whose toolkit it finds, asked or not; elsewhere its libraries are missing.",
         "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0 for what it is not for",
@@ -423,7 +423,7 @@ CHECKS = (
         "library search",
         libraries.check_rpath,
         "A library looks for others where it was told when it was linked; the build's folders are not there elsewhere.",
-        "link with -Wl,-rpath,'$ORIGIN', or mend it: patchelf --set-rpath",
+        "link with -Wl,-rpath,'$ORIGIN', or set it: patchelf --set-rpath",
     ),
     InspectionRule(
         "wheel.paths",

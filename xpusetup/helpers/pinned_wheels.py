@@ -47,7 +47,7 @@ def use_first(pin: Pin, record: Path, *places: str) -> Pin:
         code, _lines = run((*pip(), "download", *ONLY, *places, "--dest", folder, pin.text), unbound())
         files = sorted(Path(folder).iterdir())
         if code:
-            fail(f"no wheel of {pin.key} where pip looks", PLACES)
+            fail(f"no wheel of {pin.key} on the index that pip uses", PLACES)
         return write_record(record, pin, [(hash_file(path), path.name) for path in files]) if files else pin
 
 

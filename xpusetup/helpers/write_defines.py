@@ -24,7 +24,7 @@ def render_define(definition: str) -> str:
     """Give the line that puts a value into CMake's cache, over what is there."""
     name, _, value = definition.partition("=")
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name) or not value:
-        fail(f"{definition!r} is no NAME=VALUE", "mend `define` or `defines` in the profile")
+        fail(f"{definition!r} is no NAME=VALUE", "correct `define` or `defines` in the profile")
     quoted = re.sub(r'([\\"$])', r"\\\1", value)  # a text, in which CMake fills in nothing
     return f'set({name} "{quoted}" CACHE STRING "told by the profile" FORCE)\n'
 

@@ -210,11 +210,13 @@ PRELUDE = "toolkits.prelude"
 class Toolkits(Table):
     """Every oneAPI and open DPC++ that was found, the searched places in order.
 
-    `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
+    `by_site` says what of which site file switches a toolkit on; then nothing else was looked at. `ocloc` is the device
+    compiler for ahead-of-time targets, `targets` those that it knows.
     """
 
     found: list[ToolkitSeen] = field(default_factory=list)
     searched: list[str] = field(default_factory=list)
+    by_site: str = ""
     ocloc: str | None = None
     targets: list[str] | None = None
 

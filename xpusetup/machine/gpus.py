@@ -303,7 +303,7 @@ def _index(families: list[Family], origin: str) -> dict[tuple[str, str], GpuProd
         for device, name in family.ids():
             if (other := products.get((family.vendor, device))) is not None:
                 message = f"{origin}: {family.vendor}:{device} stands in {other.family.id} and in {family.id}"
-                raise UsageError(message, fix=f"mend {origin}")
+                raise UsageError(message, fix=f"correct {origin}")
             products[family.vendor, device] = GpuProduct(family, name)
     return products
 

@@ -124,9 +124,16 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
 
 
-def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> str:
+def _name_switch(settings: Settings) -> str:
+    """Name the key that says how the toolkit is switched on, and its file."""
+    key = next((each for each in ("modules", "prelude", "provider") if getattr(settings.toolkit, each)), "provider")
+    return f"[toolkit] {key} of {settings.origins.get(f'toolkit.{key}', 'the site file')}"
+
+
+def find_failed(prelude: tuple[str, ...], by_site: str, *, seconds: float = 120.0) -> str:
     """Run a prelude line by line and tell of the first that fails; empty where none does, or they are one command.
 
+    `by_site` names the key and the file that it is of. A line that ends the shell, as `exit` does, fails too.
     Old modules end with 0 whatever happens: a `module load` that prints an error failed too.
     """
     body = "\n".join(f"{line}\necho {MARK}$? >&2" for line in prelude)
@@ -143,7 +150,10 @@ def find_failed(prelude: tuple[str, ...], *, seconds: float = 120.0) -> str:
                 (place for place, each in enumerate(lines) if COMPLAINS.search(each)), max(0, len(lines) - SAID)
             )
             told = " / ".join(SHELL.sub("", each) for each in lines[first : first + SAID])
-            return f"`{line}` ended with {code}{f': {told}' if told else ' and printed nothing'}"
+            return f"`{line}` in {by_site} ended with {code}{f': {told}' if told else ' and printed nothing'}"
+    if len(parts) <= len(prelude):
+        ended = output.why or f"ended the shell with {output.code}"
+        return f"`{prelude[len(parts) - 1]}` in {by_site} {ended}"
     return ""
 
 
@@ -264,10 +274,9 @@ def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
     """Add the toolkit of the site's prelude, or of the caller's environment, where the site says that it is there."""
     if facts.toolkits is None or settings.toolkit.provider not in ("modules", "environment"):
         return facts
-
-    prelude = tuple(settings.toolkit.prelude)
+    prelude, by_site = tuple(settings.toolkit.prelude), _name_switch(settings)
     seen = find_through_shell(prelude)
     found = [seen] if seen is not None else []
-    failed = find_failed(prelude) if prelude and not found else ""
-    toolkits = replace(facts.toolkits, found=found, searched=[*prelude, "$PATH"])
+    failed = find_failed(prelude, by_site) if prelude and not found else ""
+    toolkits = replace(facts.toolkits, found=found, searched=[], by_site=by_site)
     return replace(facts, toolkits=toolkits, notes={**facts.notes, **({PRELUDE: failed} if failed else {})})

@@ -111,6 +111,10 @@ def toolkit_tasks(
         return
     names = wanted.packages.names(manager or "", facts.system.places if facts.system else ())
     others = say_others(profile, facts)
+    if by_site := facts.toolkits.by_site if facts.toolkits else "":
+        say = f"{by_site} has to put its icpx on PATH ({wanted.accepts}). What lacks: xpusetup doctor --for build"
+        yield Note(id="setup.oneapi", title=wanted.title, say=say, source=_page(wanted))
+        return
     if wanted.kind == "oneapi" and not root:
         yield _offline(wanted, known)
     elif manager is None or not root or not names:  # Intel has no repository for pacman
@@ -290,7 +294,8 @@ def _driver(place: SetupGoal) -> Iterator[Task | Note]:
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
     ocloc = place.facts.toolkits.ocloc if place.facts.toolkits else None
-    wants_ocloc = place.goal == "build" and ocloc is None and _compiles_ahead(place.profile)
+    by_site = place.facts.toolkits is not None and place.facts.toolkits.by_site  # which brings its ocloc
+    wants_ocloc = place.goal == "build" and ocloc is None and not by_site and _compiles_ahead(place.profile)
     servers = [card for card in place.cards if card.platform and card.platform.line == "data-center"]
     wants_kernel_driver = any(card.gpu.driver is None for card in servers)
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:

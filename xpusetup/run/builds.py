@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -55,7 +56,8 @@ class Build:
     def whole(self) -> bool:
         """Whether all that was asked for is installed, whatever a verification said."""
         stopped = self.failed and not self.failed.startswith(VERIFYING)
-        return not stopped and not self.lacking and (self.venv / "bin/python").exists()
+        python = os.path.exists(self.venv / "bin/python")  # noqa: PTH110 - of one that is closed to us Path raises
+        return not stopped and not self.lacking and python
 
 
 def find_builds(folder: Path) -> list[Build]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from xpusetup.base.command import Advice, Command
-from xpusetup.base.errors import UsageError
+from xpusetup.base.errors import CannotExecuteError, NoCommandError, UsageError
 from xpusetup.base.text import Redactor
 
 
@@ -149,15 +149,19 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
     line = Command(f"xpusetup run -- PROGRAM {shlex.join(command)}", open=True)
     again = Advice("name its interpreter before it: ", line)
     if "/" in word and path.is_dir():
-        return UsageError(f"{word} is a folder, and no command", fix="name a program in it")
+        return CannotExecuteError(f"{word} is a folder, and no command", fix="name a program in it")
     if error.errno == errno.E2BIG:
-        return UsageError(f"{word}: {error.strerror}", fix="give fewer arguments, or unset the largest variables")
+        return CannotExecuteError(
+            f"{word}: {error.strerror}", fix="give fewer arguments, or unset the largest variables"
+        )
     if error.errno == errno.ENOEXEC:
-        return UsageError(f"{word} is no program of this machine, and its first line names no interpreter", fix=again)
+        return CannotExecuteError(
+            f"{word} is no program of this machine, and its first line names no interpreter", fix=again
+        )
     if error.errno == errno.EACCES:
-        fix = Advice(f"chmod +x {shlex.quote(word)}, or ", again) if named else "see who may: ls -l"
-        return UsageError(f"{word} may not be executed", fix=fix)
+        fix = Advice(f"chmod +x {shlex.quote(word)}, or ", again) if named else "check its permissions: ls -l"
+        return CannotExecuteError(f"{word} may not be executed", fix=fix)
     if named and error.errno == errno.ENOENT:
-        return UsageError(f"the interpreter that the first line of {word} names is not there", fix=again)
+        return CannotExecuteError(f"the interpreter that the first line of {word} names is not there", fix=again)
     fix = "check the spelling" if "/" in word or not path.is_file() else f"./{word} names the file that is here"
-    return UsageError(f"there is no command {word!r} in the built environment", fix=fix)
+    return NoCommandError(f"there is no command {word!r} in the built environment", fix=fix)

@@ -203,7 +203,9 @@ def _closed(says: str, path: Path, *, writing: bool) -> Fault:
     there = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     place = there.parent if writing and there == path and not path.is_dir() else there
     look = shlex.join(("ls", "-ld", str(place)))
-    return Fault(says, f"see who may: {look}; then {_elsewhere(path)}" if writing else f"see who may: {look}")
+    return Fault(
+        says, f"check its permissions: {look}; then {_elsewhere(path)}" if writing else f"check its permissions: {look}"
+    )
 
 
 def _in_the_way(path: Path) -> Path | None:
@@ -237,7 +239,7 @@ def check_output(path: Path) -> None:
 def cannot_read(path: Path, error: OSError) -> UsageError:
     """Say why a file can't be read, and what to do."""
     if error.errno == errno.ENOENT:
-        return UsageError(f"there is no file {path}", fix=f"look at its name: {shlex.join(('ls', str(path.parent)))}")
+        return UsageError(f"there is no file {path}", fix=f"check its name: {shlex.join(('ls', str(path.parent)))}")
     fault = find_fault(error, path, writing=False)
     return UsageError(f"cannot read {path}: {fault.why}", fix=fault.fix)
 
@@ -379,7 +381,7 @@ def _must_be_file(path: Path) -> None:
     if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
         raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
     if seen.st_size > LARGEST_INPUT:
-        raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
+        raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="check its name")
 
 
 def write_text(
@@ -484,7 +486,7 @@ def find_wheel(name: str) -> Path:
     if name and path.is_file() and path.suffix == ".whl":
         return path
     if not name or not path.exists():
-        fix = f"look which there are: ls {shlex.quote(str(path.parent))}"
+        fix = f"see what is there: ls {shlex.quote(str(path.parent))}"
         raise UsageError(f"there is no wheel {name!r}", fix=fix)
     what = "a folder, and no wheel" if path.is_dir() else "no wheel"
     raise UsageError(f"{name} is {what}", fix="name a file that ends with .whl")

@@ -76,7 +76,7 @@ def _show_contents(console: Console, data: BundleContents) -> None:
     console.print(f"   {data.profile}{escape(with_revs)} for Python {data.python} on {data.machine}")
     commits = sum(len(each.commits) for each in data.repositories)
     told = [f"{_count(commits, 'commit')} of {_count(len(data.repositories), 'repository', 'repositories')}"]
-    told = told if data.purpose == "build" else []
+    told = told if commits else []
     told += [_count(len(data.wheels), "wheel"), f"this program ({_count(len(data.program), 'wheel')})"]
     told += [data.installer] if data.installer else []
     console.print(f"   {escape(' · '.join(told))}")

@@ -48,7 +48,8 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
 def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what was removed, and what is busy."""
     removed, busy = len(data.removed), len(data.busy)
-    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data.freed)} freed")
+    bundles = " and the unpacked bundles" if data.unpacked else ""
+    console.print(f"\n [green]✓[/] {_repositories(removed)}{bundles} removed, {render_size(data.freed)} freed")
     if busy:
         console.print(f" [yellow]![/] {_repositories(busy)} left: a fetch is writing there, or it may not be written")
 

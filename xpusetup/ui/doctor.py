@@ -370,5 +370,5 @@ def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> Non
             console.print(f"     {escape(group.value)}  [dim]{escape(who)}[/]")
     for name, causes in data.causes.items():
         console.print(f" {MARKS['fail']} {escape(name)}: {', '.join(causes)}")
-    verdict = f"{len(data.differs)} differences" if data.differs else "no difference"
+    verdict = _count(len(data.differs), "difference") if data.differs else "no difference"
     console.print(f"\n {verdict}, {len(data.causes)} of {count} machines with a cause")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.commands.site import FOR_ALL
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import DONE
 
@@ -20,6 +21,8 @@ def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # no
     console.print(f"\n {DONE}{escape(short_path(data.file))}\n", soft_wrap=True)
     for line in data.text.splitlines():
         console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
+    if data.file != FOR_ALL:
+        console.print(f"\n for all users of a machine it is {FOR_ALL} (--out)", style="dim")
     console.print("\n see what it does:")
     for line in data.checks:
         console.print(f"   [cyan]{escape(line)}[/]")

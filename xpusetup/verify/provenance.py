@@ -303,7 +303,7 @@ def open_envelope(seen: Evidence, key: Key | None) -> tuple[bytes, str]:
             raise RefusedError("unsigned", f"there is no {seen.file}{ENVELOPE_ENDING}, and a key was named")
         if seen.statement is None:
             raise RefusedError("no-statement", f"there is no {seen.file}{STATEMENT}", AGAIN)
-        return seen.statement, "unsigned: whoever can write here can have written it"
+        return seen.statement, f"{UNSIGNED}: whoever can write here can have written it"
     envelope = _read_envelope(seen.envelope)
     payload = _decode(envelope.payload, "payload")
     if seen.statement not in (None, payload):
@@ -412,6 +412,9 @@ def _sources(statement: Statement) -> Iterator[str]:
             yield f"{row.name.removeprefix('source/')}@{row.digest.git_commit or row.digest.sha256}"
 
 
+UNSIGNED = "unsigned"
+
+
 class StatementCheck(NamedTuple):
     """A check: what it says where all is well, why it matters, and what to do where it is not."""
 
@@ -480,7 +483,9 @@ def judge(seen: Evidence, key: Key | None) -> list[StatementVerdict]:
             rows.append(StatementVerdict(check.id, check.title, "skip", skipped, caused_by=failed))
             continue
         try:
-            rows.append(StatementVerdict(check.id, check.title, "ok", check.run(seen, key)))
+            said = check.run(seen, key)
+            level: Level = "info" if said.startswith(UNSIGNED) else "ok"  # nobody vouches for it
+            rows.append(StatementVerdict(check.id, check.title, level, said))
         except RefusedError as error:
             failed = check.id
             rows.append(StatementVerdict(check.id, check.title, "fail", str(error), check.why, error.fix or check.fix))

@@ -22,6 +22,14 @@ for cell in "$@"; do
   tasks=$tasks${tasks:+,}$index
 done
 command -v sbatch >/dev/null || refuse "there is no sbatch here" "go to a login node of the cluster" 3
+together=''
+for index in ${tasks//,/ }; do
+  [ ! -f "${CELLS[$index]}/nodes.sh" ] || together=$together${together:+,}$index
+done
+# A job that waits for another is taken also where it could never begin: asked before any is submitted.
+[ -z "$together" ] || said=$(sbatch --test-only --array="$together" nodes.sbatch 2>&1) ||
+  refuse "nothing was submitted, for no job over 2 nodes can begin: $said" \
+    "[scheduler] nodes, gres and gpu_partition of the site file say what it asks for; nodes = 1 leaves it out" 3
 mkdir -p logs
 build=$(sbatch --parsable --array="$tasks" build.sbatch)
 build=${build%%;*} # a federation adds the name of the cluster
@@ -29,15 +37,7 @@ verify=$(sbatch --parsable --array="$tasks" --dependency="aftercorr:$build" \
   --kill-on-invalid-dep=yes verify.sbatch)
 echo "verifications ${verify%%;*}, each after its build"
 echo "builds $build; what came of them: xpusetup status --root $PWD"
-together=''
-for index in ${tasks//,/ }; do
-  [ ! -f "${CELLS[$index]}/nodes.sh" ] || together=$together${together:+,}$index
-done
 [ -n "$together" ] || exit 0
-# A job that waits for another is taken also where it could never begin.
-said=$(sbatch --test-only --array="$together" nodes.sbatch 2>&1) ||
-  refuse "no job over 2 nodes was submitted beside the others: $said" \
-    "[scheduler] nodes, gres and gpu_partition of the site file say what it asks for; nodes = 1 leaves it out" 3
 nodes=$(sbatch --parsable --array="$together" --dependency="aftercorr:${verify%%;*}" \
   --kill-on-invalid-dep=yes nodes.sbatch)
 echo "collectives over 2 nodes ${nodes%%;*}, each after its verification"

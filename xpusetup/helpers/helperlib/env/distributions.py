@@ -157,7 +157,7 @@ def find_wheel(folder: Path, distribution: str, version: str) -> Path:
     if not matching:
         seen = ", ".join(path.name for path in there) or "none of it"
         what = f"no wheel of {key} in {folder} (there is {seen})"
-        fail(what, "build it again, or mend its version")
+        fail(what, "build it again, or correct its version")
     return matching[0]
 
 
