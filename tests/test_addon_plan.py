@@ -55,10 +55,16 @@ def test_the_build_is_told_both_trees_the_device_and_the_kernels() -> None:
     assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+processor-*.whl")
 
 
-def test_the_processor_may_lack_what_opencl_does_not_say_and_a_gpu_may_not() -> None:
-    asked = {device: plan_of(replace(ASKED, device=device)).steps[-1].run[0] for device in ("gpu", "processor")}
-    assert sum(word.startswith("api.mem_get_info=") for word in asked["processor"]) == 1
-    assert not any(word.startswith("api.mem_get_info=") for word in asked["gpu"])
+def test_in_place_there_is_neither_a_wheel_nor_pip() -> None:
+    plan = plan_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"),)))
+    assert [step.id for step in plan.steps] == ["venv", "tools", "toolkit", "torch.fetch", "xpu.build", "verify.smoke"]
+    step = plan.steps[-2]
+    assert "--in-place" in step.run[0]
+    assert [place.rpartition("/")[2] for place in step.makes] == ["xpu.json"]
+    assert "venv" in step.locks
+    assert whole_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"), ("xpu", "SOURCES", "all")))).set == (
+        ("xpu", "SOURCES", "all"),
+    )
 
 
 def test_torch_is_fetched_with_nothing_but_its_kernels_for_xpu() -> None:

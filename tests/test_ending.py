@@ -76,3 +76,11 @@ def test_proof(tmp_path: Path) -> None:
     assert describe_proof(Root(tmp_path)) == ProofSummary("Max 1100", 2)
     (tmp_path / "results/verify.json").write_text(json.dumps({**seen, "devices": []}))
     assert describe_proof(Root(tmp_path)).device == "xpu:0"
+
+
+@pytest.mark.parametrize(("device", "seen"), [("xpu:0", "the processor, no GPU (EPYC)"), ("cpu", "EPYC")])
+def test_a_processor_in_the_place_of_a_gpu_is_said_to_be_none(tmp_path: Path, device: str, seen: str) -> None:
+    found = {"device": device, "verified_on": "processor", "devices": [{"name": "EPYC"}]}
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results/verify.json").write_text(json.dumps(found))
+    assert describe_proof(Root(tmp_path)).device == seen

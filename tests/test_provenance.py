@@ -33,7 +33,9 @@ from securesystemslib.signer._key import SSlibKey
 from data.tampering import ALONE, BILLS, ENVELOPES, STATEMENTS, Tampering, put
 from test_inspect_wheel import INFO, inspect_wheel, make_wheel
 from xpusetup.base.errors import UsageError
+from xpusetup.commands import wheel_sign
 from xpusetup.plan.requirements import render_about
+from xpusetup.run.guard import ReplacedPackage
 from xpusetup.verify.provenance import SBOM, Evidence, Key, judge
 from xpusetup.verify.signing import read_public, sign
 
@@ -446,3 +448,16 @@ def test_no_address_holds_a_password() -> None:
     text = render_about(replace(profile, components=parts))
     assert "secret" not in text
     assert json.loads(text)["sources"]["torch"]["repo"] == "https://***@example.com/torch"
+
+
+def test_signing_says_what_in_the_environment_is_no_longer_its_wheel(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = ReplacedPackage(name="demo", was="1", now="1", when=None, by="", culprit="", why="")
+    signed = wheel_sign.SignedWheel(wheel="w", sha256="s", file=str(tmp_path / "w.jsonl"))
+    (tmp_path / "root/wheels").mkdir(parents=True)
+    wheel = make_wheel(tmp_path / "root/wheels")
+    monkeypatch.setattr(wheel_sign, "_sign", lambda *_: ((signed, "key"), "text"))
+    (tmp_path / "key.pem").touch()
+    monkeypatch.setattr(wheel_sign, "list_replaced", lambda root: [row] if root.path == tmp_path / "root" else [])
+    assert wheel_sign.sign_wheels([str(wheel)], str(tmp_path / "key.pem")).data.replaced == [row]

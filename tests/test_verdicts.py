@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -45,6 +47,25 @@ def test_levels(one: Any, torch: str, level: str) -> None:
     judged = verify_verdicts.judge_result(one, GAPS, torch)
     assert (judged.level, judged.verdict) == (level, one.verdict)
     assert (GAPS["ops.coverage"] in judged.seen) == (one.id in GAPS and level in ("info", "skip"))
+
+
+@pytest.mark.parametrize(
+    ("device", "kind", "listed"), [("xpu", "processor", True), ("cpu", "processor", False), ("xpu", "gpu", False)]
+)
+def test_what_no_processor_can_is_expected_where_one_stands_for_a_gpu(device: str, kind: str, *, listed: bool) -> None:
+    gaps = verify_verdicts.list_gaps(device, {"devices": [{"kind": kind}]})
+    assert ("models.infer_compiled" in gaps) == listed
+    assert len(gaps) <= 5
+    assert not {name.partition(".")[0] for name in gaps} & {"device", "numbers", "memory", "streams"}
+
+
+@pytest.mark.parametrize(("files", "seen"), [(["a.so", "a.so.wheel"], True), (["a.so"], False), (None, False)])
+def test_an_extension_whose_libraries_were_replaced_is_not_called_by_its_wheel(
+    files: list[str] | None, *, seen: bool
+) -> None:
+    package = SimpleNamespace(name="demo", version="1", files=files and [PurePosixPath(name) for name in files])
+    told = verify_device.describe_package(SimpleNamespace(dist=package, value="demo:load"))
+    assert told == "demo 1" + (", no longer as its wheel: replaced in place" if seen else "")
 
 
 RAISED = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,6 +67,23 @@ def test_a_switch_that_turns_compiling_off_is_named(monkeypatch: pytest.MonkeyPa
     compiled = checks_models.Compiled("inductor", calls=3)
     assert compiled.find_trouble() == "nothing was compiled (TORCHDYNAMO_DISABLE=1)"
     assert str(compiled) == "inductor: 0 graphs, 0 graph breaks"
+
+
+@pytest.mark.parametrize(
+    ("device", "there", "why"),
+    [
+        ("xpu", {"nvidia": 1, "amd": 1}, "Triton is installed for amd, nvidia and not for intel"),
+        ("xpu", {"intel": 1}, ""),
+        ("cuda", {"nvidia": 1}, ""),
+        ("xpu", None, ""),
+    ],
+)
+def test_the_triton_of_other_devices_is_said(
+    device: str, there: dict[str, int] | None, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "triton", None if there is None else SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "triton.backends", None if there is None else SimpleNamespace(backends=there))
+    assert checks_models.lacks_triton(device) == why
 
 
 def test_a_missing_compiler_is_told_from_other_errors() -> None:

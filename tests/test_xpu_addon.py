@@ -67,6 +67,21 @@ def test_a_stub_is_there_by_its_kernel_whatever_it_is_called(trees: Path) -> Non
     assert "both.out" not in choose(trees, "Thrice").operators
 
 
+def test_a_kernel_that_another_source_has_for_other_arguments_is_there_with_both(trees: Path) -> None:
+    (trees / "ops/src/ATen/native/xpu/sycl/Again.cpp").write_text("void twice_kernel(const Tensor& a, bool b) {}")
+    assert "twice.out" not in choose(trees, "Twice").operators
+    assert "twice.out" in choose(trees, "Twice", "Again").operators
+
+
+def test_a_list_names_sources_and_sets_of_them(trees: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(operators.SETS, "processor", ("Twice", "Drawn"))
+    assert operators.read_sources("processor", trees / "ops") == ["Twice", "Drawn"]
+    assert operators.read_sources("Half, processor,Twice", trees / "ops") == ["Half", "Twice", "Drawn"]
+    assert operators.read_sources("all", trees / "ops") == []
+    with pytest.raises(installed.AddonError, match=r"no source Other$"):
+        operators.read_sources("processor,Other", trees / "ops")
+
+
 # What is refused, and what is edited.
 
 
@@ -94,7 +109,7 @@ def test_an_edit_that_is_not_found_as_often_as_it_should_be_is_refused(tmp_path:
     path = tmp_path / "a.cpp"
     path.write_text("device.is_gpu() device.is_gpu() sycl::backend::ext_oneapi_level_zero")
     with pytest.raises(installed.AddonError, match="found 2 times instead of 1"):
-        source.edit(path, source.PROCESSOR_EDITS, tmp_path / "out.cpp")
+        source.edit(path, source.PROCESSOR["c10/xpu/XPUFunctions.cpp"], tmp_path / "out.cpp")
     assert not (tmp_path / "out.cpp").exists()
 
 
@@ -114,15 +129,21 @@ def test_a_torch_with_xpu_and_one_of_another_version_are_refused_before_its_libr
 # What is packed, and what loads it.
 
 
-def packed(tmp_path: Path) -> Path:
-    for name in ("libc10_xpu.so", "libtorch_xpu.so", "_bindings.so"):
-        (tmp_path / name).write_bytes(name.encode())
-    places = (tmp_path / "libc10_xpu.so", tmp_path / "libtorch_xpu.so", tmp_path / "_bindings.so")
+ABOUT = {"name": packing.NAME, "device": "processor", "torch": "2.6.0+cu124", "torch_git": "b" * 40}
+
+
+def linked(tmp_path: Path, site: Path = Path("/s")) -> tuple[Any, Any]:
+    """Give what is packed: a work for a torch of a site, and libraries."""
+    places = [tmp_path / name for name in ("libc10_xpu.so", "libtorch_xpu.so", "_bindings.so")]
+    for path in places:
+        path.write_bytes(path.name.encode())
     libraries = types.SimpleNamespace(c10=places[0], torch=places[1], bindings=places[2])
     home = types.SimpleNamespace(wheels={"intel-sycl-rt": "2026.1.2"})
-    work = types.SimpleNamespace(torch=torch(), home=home, device="processor", own=OWN)
-    about = {"name": packing.NAME, "device": "processor", "torch": "2.6.0+cu124", "torch_git": "b" * 40}
-    wheel: Path = packing.pack(work, libraries, about, tmp_path / "out")
+    return types.SimpleNamespace(torch=torch(folder=site / "torch"), home=home, device="processor", own=OWN), libraries
+
+
+def packed(tmp_path: Path) -> Path:
+    wheel: Path = packing.pack(*linked(tmp_path), ABOUT, tmp_path / "out")
     return wheel
 
 
@@ -144,19 +165,46 @@ def test_a_wheel_says_for_which_device_it_is_and_what_it_requires(tmp_path: Path
     assert wheel.read_bytes() == packed(tmp_path).read_bytes()
 
 
-def test_the_persistent_cache_is_off_for_the_processor_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SYCL_CACHE_PERSISTENT", "OCL_ICD_FILENAMES", "PYTORCH_ENABLE_XPU_FALLBACK"):
+def test_what_is_installed_is_replaced_in_place_and_its_list_of_files_says_so(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    with zipfile.ZipFile(packed(tmp_path)) as archive:
+        archive.extractall(site)
+    package, record = site / "xpusetup_torch_xpu", next(site.glob("*.dist-info/RECORD"))
+    before, (work, libraries) = record.read_text(), linked(tmp_path, site)
+    assert packing.replace_installed(work, libraries, ABOUT) == []
+    assert record.read_text() == before
+    for text in (b"second", b"third"):
+        libraries.torch.write_bytes(text)
+        assert packing.replace_installed(work, libraries, ABOUT) == ["libtorch_xpu.so"]
+        assert (package / "libtorch_xpu.so").read_bytes() == text
+        assert (package / "libtorch_xpu.so.wheel").read_bytes() == b"libtorch_xpu.so"
+    rows = dict(line.split(",", 1) for line in record.read_text().splitlines())
+    assert len(rows) == len(before.splitlines()) + 2  # the kept one, and who installed
+    assert (record.parent / "INSTALLER").read_text() == "xpusetup\n"
+    for name in ("libtorch_xpu.so", "libtorch_xpu.so.wheel", "libc10_xpu.so"):
+        digest = hashlib.sha256((package / name).read_bytes()).digest()
+        assert rows[f"{package.name}/{name}"].startswith(f"sha256={urlsafe_b64encode(digest).rstrip(b'=').decode()},")
+
+
+def test_what_is_not_installed_for_this_torch_cannot_be_replaced(tmp_path: Path) -> None:
+    with pytest.raises(installed.AddonError, match="is not installed for this torch"):
+        packing.replace_installed(*linked(tmp_path, tmp_path / "site"), ABOUT)
+    with zipfile.ZipFile(packed(tmp_path)) as archive:
+        archive.extractall(tmp_path / "site")
+    with pytest.raises(installed.AddonError, match="is not installed for this torch"):
+        packing.replace_installed(*linked(tmp_path, tmp_path / "site"), {**ABOUT, "torch_git": "c" * 40})
+
+
+def test_opencl_is_told_of_its_processor_where_that_is_the_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OCL_ICD_FILENAMES", "PYTORCH_ENABLE_XPU_FALLBACK"):
         monkeypatch.setenv(name, "")
         monkeypatch.delenv(name)
     import os  # noqa: PLC0415 - what it holds is looked at after each call
 
-    loader.prepare({"name": "x", "device": "gpu"})
+    loader.prepare({"device": "gpu"})
     assert os.environ["PYTORCH_ENABLE_XPU_FALLBACK"] == "1"
-    assert "SYCL_CACHE_PERSISTENT" not in os.environ
-    monkeypatch.setenv("SYCL_CACHE_PERSISTENT", "1")
-    with pytest.warns(UserWarning, match="SYCL_CACHE_PERSISTENT is off"):
-        loader.prepare({"name": "x", "device": "processor"})
-    assert os.environ["SYCL_CACHE_PERSISTENT"] == "0"
+    assert "OCL_ICD_FILENAMES" not in os.environ
+    loader.prepare({"device": "processor"})
     assert os.environ["OCL_ICD_FILENAMES"].endswith("libintelocl.so")
 
 

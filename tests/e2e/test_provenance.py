@@ -132,7 +132,7 @@ def test_a_built_wheel_says_what_it_was_built_from(demo: Demo, tmp_path: Path) -
     assert failing(asked(demo, wheel, "--key", str(public))) == {"provenance.signature": "unsigned"}
     signed = xpusetup("wheel", "sign", str(wheel), "--key", str(key), "--json", env=demo.env)
     envelope = demo.root / f"wheels/{wheel.name}.intoto.jsonl"
-    assert (signed.code, signed.result["wheels"][0]["file"]) == (0, str(envelope))
+    assert (signed.code, signed.result["wheels"][0]["file"], signed.result["replaced"]) == (0, str(envelope), [])
     assert asked(demo, wheel, "--key", str(public)).code == 0
     envelope.unlink()
 

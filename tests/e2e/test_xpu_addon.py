@@ -45,7 +45,7 @@ def test_another_commit_than_the_pin_is_refused_and_commits_on_top_are_not(trees
 def test_the_largest_group_is_rounded_down_to_a_power_of_two(tmp_path: Path) -> None:
     path, program = tmp_path / "a.h", tmp_path / "a"
     path.write_text("return k.get_info<::sycl::info::kernel_device_specific::work_group_size>(dev);")
-    text = source.edit(path, source.GROUPS_EDITS, tmp_path / "b.h").read_text()
+    text = source.edit(path, source.PROCESSOR_HEADERS["comm/DeviceProperties.h"], tmp_path / "b.h").read_text()
     body = text.replace("k.get_info<::sycl::info::kernel_device_specific::work_group_size>(dev)", "given")
     main = (
         f"#include <cstdint>\n#include <cstdio>\n#include <initializer_list>\nint64_t f(int64_t given) {{ {body} }}\n"

@@ -230,9 +230,11 @@ def evaluate(options: str, language: Language) -> str:
 
 
 def describe_proof(root: Root) -> ProofSummary:
-    """Give what was verified last: the device's name and the number of checks."""
+    """Give what was verified last: the device's name, that it is no GPU where it is called one, the count of checks."""
     seen = read_verification(root)
     names = [device.get("name", "") for device in seen.get("devices", [])]
+    if names and seen.get("verified_on") == "processor" and seen.get("device") != "cpu":
+        names[0] = f"the processor, no GPU ({names[0]})"
     checks = [check for check in seen.get("checks", []) if check.get("level") != "skip"]
     failing = [str(check.get("id", "")) for check in checks if check.get("level") in BAD and not check.get("caused_by")]
     return ProofSummary(names[0] if names else seen.get("device", ""), len(checks), failing)

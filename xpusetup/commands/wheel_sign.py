@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.commands.result import Result
 from xpusetup.commands.wheel_check import gather_evidence, inspect_wheel, must_have_library
+from xpusetup.run.guard import ReplacedPackage, list_replaced
 from xpusetup.run.manifest import STATEMENT
+from xpusetup.run.root import Root
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 
@@ -28,10 +30,14 @@ class SignedWheel:
 
 @dataclass(frozen=True, kw_only=True)
 class SignedWheels:
-    """The wheels whose statements were signed, and the id of the key: the sha256 of its public half in DER."""
+    """The wheels whose statements were signed, and the id of the key: the sha256 of its public half in DER.
+
+    `replaced`: what in the environment of their root is not as it was installed from wheels.
+    """
 
     wheels: list[SignedWheel]
     key: str
+    replaced: list[ReplacedPackage]
 
 
 def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
@@ -43,7 +49,10 @@ def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
     for (signed, _), text in made:
         copy = "a folder that can be written, with copies of the wheel and its statement"
         files.write_text(files.note_place(Path(signed.file), copy), text)
-    return Result("wheel sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
+    roots = {path.absolute().parents[1] for path in paths}
+    replaced = [row for root in sorted(roots) for row in list_replaced(Root(root))]
+    wheels = [each for (each, _), _ in made]
+    return Result("wheel sign", SignedWheels(wheels=wheels, key=made[0][0][1], replaced=replaced))
 
 
 def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:

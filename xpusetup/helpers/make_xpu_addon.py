@@ -18,9 +18,9 @@ from typing import Any
 from helperlib.addon.generate import generate
 from helperlib.addon.graph import Work, write_graph
 from helperlib.addon.installed import AddonError, ask_torch, check_torch
-from helperlib.addon.libraries import link
-from helperlib.addon.operators import Choice, choose, kernel_sources
-from helperlib.addon.pack import NAME, pack
+from helperlib.addon.libraries import Libraries, link
+from helperlib.addon.operators import SETS, Choice, choose, read_sources
+from helperlib.addon.pack import NAME, pack, replace_installed
 from helperlib.addon.source import read_trees
 from helperlib.output import NOT_READY, count, fail, render_size, say_summary, write_json
 from helperlib.sycl.home import HomeError, read_home
@@ -52,7 +52,8 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--work", type=Path, required=True, help="where what is compiled stays")
     parser.add_argument("--outdir", type=Path, required=True, help="where the wheel goes")
     parser.add_argument("--device", choices=("gpu", "processor"), default="gpu")
-    parser.add_argument("--sources", default="", metavar="LIST", help="kernels of these sources alone, with commas")
+    parser.add_argument("--sources", metavar="LIST", help="sources with kernels, or sets of them, with commas; or all")
+    parser.add_argument("--in-place", action="store_true", help="no wheel: replace the libraries that are installed")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("MAX_JOBS") or os.cpu_count() or 1))
     parser.add_argument("--out", type=Path, help="where to write what was done")
     return parser.parse_args()
@@ -65,7 +66,7 @@ def build(options: argparse.Namespace) -> None:
     check_torch(torch, trees.release)
     folder = options.work.absolute()
     work = Work(folder, trees, torch, read_home(options.toolkit.absolute()), options.device, OWN)
-    names = read_sources(options.sources, trees.ops)
+    names = read_sources(options.sources or (options.device if options.device in SETS else "all"), trees.ops)
     choice = choose(trees.torch, trees.ops, names)
     clock = Clock()
     made = generate(folder, trees, torch, options.python.absolute(), choice, options.device)
@@ -76,12 +77,23 @@ def build(options: argparse.Namespace) -> None:
     libraries = link(work, objects)
     clock.lap("link")
     about = describe(work, choice, libraries.missing, narrowed=bool(names))
-    wheel = pack(work, libraries, about, options.outdir.absolute())
-    clock.lap("pack")
+    done, told = put(work, libraries, about, options)
+    clock.lap("replace" if options.in_place else "pack")
     if options.out:
-        write_json(options.out, {**about, "wheel": str(wheel), "seconds": clock.seconds})
+        write_json(options.out, {**about, **done, "seconds": clock.seconds})
     kept = f"{len(choice.operators)} operators with kernels" + (f", {len(choice.left_out)} without" if names else "")
-    say_summary(wheel.name, render_size(wheel.stat().st_size), kept, count(len(libraries.missing), "missing kernel"))
+    say_summary(*told, kept, count(len(libraries.missing), "missing kernel"))
+
+
+def put(
+    work: Work, libraries: Libraries, about: dict[str, Any], options: argparse.Namespace
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Pack a wheel, or replace what is installed; give what was done, as it is written and as it is said."""
+    if options.in_place:
+        changed = replace_installed(work, libraries, about)
+        return {"replaced": changed}, (f"replaced in {work.torch.folder.parent}: {', '.join(changed) or 'nothing'}",)
+    wheel = pack(work, libraries, about, options.outdir.absolute())
+    return {"wheel": str(wheel)}, (wheel.name, render_size(wheel.stat().st_size))
 
 
 class Clock:
@@ -97,15 +109,6 @@ class Clock:
         self.seconds[name] = round(now - self._began, 1)
         self._began = now
         print(f"{name}: {self.seconds[name]} s", flush=True)
-
-
-def read_sources(words: str, ops: Path) -> list[str]:
-    """Give the names of sources with kernels. Raises AddonError for one that is not there."""
-    names = [word.strip() for word in words.split(",") if word.strip()]
-    known = kernel_sources(ops)
-    if unknown := [name for name in names if name not in known]:
-        raise AddonError(f"torch-xpu-ops has no source {', '.join(unknown)}", f"it has {', '.join(known)}")
-    return names
 
 
 def compile_all(folder: Path, jobs: int) -> None:

@@ -20,10 +20,11 @@ import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from helperlib.addon.pack import KEPT
 from helperlib.env.distributions import AUTOLOAD, find_version
 from helperlib.output import count, say_summary, write_json, write_text
 from helperlib.verify.bench import FRAME
@@ -41,6 +42,7 @@ from helperlib.verify.verdicts import (
     find_cause,
     is_verified,
     judge_result,
+    list_gaps,
     render_junit,
 )
 
@@ -119,18 +121,28 @@ def summarise(document: dict[str, Any]) -> tuple[str, ...]:
 def verify(order: VerifyOrder, gaps: dict[str, str], *, expected: bool) -> dict[str, Any]:
     """Run the checks. The absence of an expected device is a failure, a listed gap (id: reason) is none."""
     loaded = entry_points(group="torch.backends")  # what `import torch` loads, here as package and version
-    extensions = {one.name: f"{one.dist.name} {one.dist.version}" if one.dist else one.value for one in loaded}
+    extensions = {one.name: describe_package(one) for one in loaded}
     results: list[BenchResult] = []
-    torch = find_version("torch") or ""
+    device, torch = order.device, find_version("torch") or ""
     with closing(run_checks(order)) as found:
         for result in found:
-            torch = result.facts.get("torch", torch)
+            device, torch = (result.facts.get(name, known) for name, known in (("device", device), ("torch", torch)))
+            gaps = {**list_gaps(device, result.facts), **gaps}
             one = judge_result(explain(result, order.device, extensions, expected=expected), gaps, torch)
             cause = find_cause(one, results)
             results.append(replace(one, caused_by=cause))
             after = f" (follows from {cause})" if cause else ""
             print(f"{one.level:5} {one.title}: {one.seen}{after}", flush=True)
     return make_document(order.device, fill_in(results, order.checks), extensions)
+
+
+def describe_package(extension: EntryPoint) -> str:
+    """Give the package of an extension and its version, and whether libraries were put in the place of its own."""
+    package = extension.dist
+    if package is None:
+        return extension.value
+    replaced = any(path.name.endswith(KEPT) for path in package.files or ())
+    return f"{package.name} {package.version}" + (", no longer as its wheel: replaced in place" if replaced else "")
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -26,16 +26,14 @@ if TYPE_CHECKING:
 DISTRIBUTION = "xpusetup-torch-xpu"
 """The name of the wheel (helpers/helperlib/addon/pack.py)."""
 OPS = "torch-xpu-ops"
-KERNELS = "SOURCES"
-"""The variable of `--set` that narrows the kernels to those of some sources."""
+KERNELS, IN_PLACE = "SOURCES", "IN_PLACE"
+"""Variables of `--set`: the kernels are those of some sources; no wheel is made, libraries are replaced in ENV."""
 TOOLS = f"{ROOT}/tools"
-GAPS = tuple(f"{check}=OpenCL does not say what memory is free" for check in ("api.mem_get_info", "memory.info"))
-"""Checks that the processor cannot pass."""
 
 
 def make_addon_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
     """Give the steps. Raises UsageError where there is no environment, and for a profile that has no such parts."""
-    target = replace(target, arch=(), gaps=(*target.gaps, *(GAPS if request.device == "processor" else ())))
+    target = replace(target, arch=())
     context = Context(profile, request, target, layout)
     if not layout.adopted:
         fix = "name an environment that is there, with that torch in it: --into ENV"
@@ -72,21 +70,30 @@ def _steps(context: Context, torch: SourceComponent) -> Iterator[Step]:
         yield replace(make_toolkit(context, kit), after=("venv",))
     yield make_fetch(context, torch)
     yield _make_build(context, torch)
-    yield _make_install(context, torch)
-    yield make_guard(context, ["torch", DISTRIBUTION], f"{XPU}.install")
+    if not _asked(context, IN_PLACE):
+        yield _make_install(context, torch)
+        yield make_guard(context, ["torch", DISTRIBUTION], f"{XPU}.install")
     if context.request.verify != "off":
-        yield from make_verify(context, "guard")
+        yield from make_verify(context, f"{XPU}.build" if _asked(context, IN_PLACE) else "guard")
+
+
+def _asked(context: Context, variable: str) -> str:
+    """Give what a variable of the add-on was set to, last."""
+    values = [value for name, key, value in context.request.set if (name, key) == (XPU, variable)]
+    return values[-1] if values else ""
 
 
 def _make_build(context: Context, torch: SourceComponent) -> Step:
     tree = context.tree(torch)
     ops = context.own(OPS) or f"{tree}/{next(item.path for item in torch.vendored)}"
-    kernels = (value for name, key, value in context.request.set if (name, key) == (XPU, KERNELS))
+    kernels, in_place = _asked(context, KERNELS), _asked(context, IN_PLACE)
+    wheel = f"{context.layout.wheels}/{file_name(DISTRIBUTION)}-{_version(context, torch)}-*.whl"
     options = (
         *("--torch-source", tree, "--ops", ops, "--python", context.layout.python),
         *("--toolkit", f"{ROOT}/toolkit", "--tools", TOOLS, "--work", f"{context.layout.src}/{XPU}"),
         *("--outdir", context.layout.wheels, "--device", context.request.device),
-        *(word for value in kernels for word in ("--sources", value)),
+        *(("--sources", kernels) if kernels else ()),
+        *(("--in-place",) if in_place else ()),
         *("--out", f"{context.layout.results}/{XPU}.json"),
     )
     return Step(
@@ -96,9 +103,10 @@ def _make_build(context: Context, torch: SourceComponent) -> Step:
         needs=("compiler",),
         after=("tools", TOOLKIT, "torch.fetch"),
         makes=(
-            f"{context.layout.wheels}/{file_name(DISTRIBUTION)}-{_version(context, torch)}-*.whl",
+            *(() if in_place else (wheel,)),
             f"{context.layout.results}/{XPU}.json",
         ),
+        locks=("venv",) if in_place else (),
         component=XPU,
         always=bool(context.protected_trees(torch)),
         protected_trees=context.protected_trees(torch),

@@ -84,6 +84,9 @@ def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding
     return examine(question, check_texts(), only=about_machine())
 
 
+SETUP = "xpusetup setup --for"
+
+
 def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
     """Stop before the first step when a check that it needs fails."""
     found = failing(workspace, facts, purpose, verify)
@@ -91,14 +94,25 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
         families = facts.system.places if facts.system else ()
         lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
         lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
-        mends = Command(f"xpusetup setup {shlex.quote(workspace.profile.name)} --for {purpose.goal} --apply")
-        fixes: list[str] = [mends, "# it asks before it changes anything. By hand:"]
-        for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
-            fixes += [f"# {finding.id}"] if len(found) > 1 else []
-            fixes += finding.fix.commands_for(families)
-            fixes += [Advice("# ", finding.fix.say)] if finding.fix.say else []
-        follows = f"xpusetup setup --for {purpose.goal}"
-        raise NotReadyError("\n".join(lines), fix=Advice.lines(fixes, "\n  "), follows=follows)
+        raise NotReadyError(
+            "\n".join(lines), fix=_fix(workspace, found, families, purpose), follows=f"{SETUP} {purpose.goal}"
+        )
+
+
+def _fix(workspace: Workspace, found: list[Finding], families: tuple[str, ...], purpose: Purpose) -> Advice:
+    """Give what mends the findings, to be pasted as it is: prose between commands becomes a comment."""
+    commands = {finding.id: finding.fix.commands_for(families) for finding in found}
+    fixes: list[str] = []
+    if any("sudo " in line for lines in commands.values() for line in lines):
+        name = shlex.quote(workspace.profile.name)
+        setup = Command(f"xpusetup setup {name} --for {purpose.goal} --apply")
+        fixes += [setup, "# it asks before it changes anything. By hand:"]
+    mark = "# " if any(commands.values()) or len(found) > 1 else ""
+    for finding in found:
+        fixes += [f"# {finding.id}"] if len(found) > 1 else []
+        fixes += commands[finding.id]
+        fixes += [Advice(mark, finding.fix.say)] if finding.fix.say else []
+    return Advice.lines(fixes, "\n  ")
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:

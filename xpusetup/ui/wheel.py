@@ -11,6 +11,7 @@ from xpusetup.base.text import render_size
 from xpusetup.machine import fit
 from xpusetup.ui.build import show_failure
 from xpusetup.ui.console import DONE, MARKS, prose
+from xpusetup.ui.status import show_replaced
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -126,6 +127,8 @@ def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:
     """Print which files hold the signed statements, and what checks one."""
     for wheel in data.wheels:
         console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
+    for row in data.replaced:
+        show_replaced(console, row)
     console.print(f"   by the key {data.key}", style="dim")
     console.print("   whoever has its public half: xpusetup wheel check WHEEL --provenance --key FILE", style="dim")
 

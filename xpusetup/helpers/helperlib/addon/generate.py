@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.addon.installed import AddonError
 from helperlib.addon.source import (
-    GROUPS,
-    GROUPS_EDITS,
     PROCESSOR,
-    PROCESSOR_EDITS,
+    PROCESSOR_HEADERS,
     STUB_EDITS,
     STUB_HEADER,
     edit,
@@ -39,12 +37,12 @@ MACROS = "#pragma once\n#define C10_XPU_BUILD_SHARED_LIBS\n"
 
 
 class Generated(NamedTuple):
-    """Where generated headers lie, those that come before all others, and sources: the registrations, c10/xpu's."""
+    """Where generated headers lie, those that come before all others, and sources: registrations, edited ones."""
 
     headers: Path
     overlay: Path
     registrations: list[Path]
-    functions: Path
+    edited: dict[str, Path]
 
 
 def generate(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: Choice, device: str) -> Generated:
@@ -53,12 +51,13 @@ def generate(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: C
     _run_torchgen(work, trees, torch, python, choice, headers)
     edit(torch.folder / "include" / STUB_HEADER, STUB_EDITS, overlay / STUB_HEADER)
     keep(overlay / "c10/xpu/impl/xpu_cmake_macros.h", MACROS)
-    functions = trees.torch / PROCESSOR
+    edited = {}
     if device == "processor":
-        functions = edit(functions, PROCESSOR_EDITS, work / "edited" / PROCESSOR)
-        edit(trees.ops / "src" / GROUPS, GROUPS_EDITS, overlay / GROUPS)
+        edited = {name: edit(trees.torch / name, edits, work / "edited" / name) for name, edits in PROCESSOR.items()}
+        for name, edits in PROCESSOR_HEADERS.items():
+            edit(trees.ops / "src" / name, edits, overlay / name)
     found = [path for name in REGISTRATIONS if (path := headers / "xpu/ATen" / name).is_file()]
-    return Generated(headers, overlay, found, functions)
+    return Generated(headers, overlay, found, edited)
 
 
 def keep(path: Path, text: str) -> None:

@@ -21,7 +21,7 @@ FLOATS = ("-fhonor-nans", "-fhonor-infinities", "-fno-associative-math", "-fno-a
 """Floating point of kernels, as torch-xpu-ops has it (cmake/BuildFlags.cmake)."""
 KERNELS = ("-fsycl", "-fno-sycl-unnamed-lambda", "-sycl-std=2020", *FLOATS, "-Wno-absolute-value")
 BINDINGS = ("torch/csrc/xpu/Module.cpp", "torch/csrc/xpu/Stream.cpp", "torch/csrc/xpu/Event.cpp")
-C10 = ("c10/xpu/XPUStream.cpp", "c10/xpu/XPUCachingAllocator.cpp", "c10/xpu/impl/XPUGuardImpl.cpp")
+C10 = tuple(f"c10/xpu/{name}.cpp" for name in ("XPUFunctions", "XPUStream", "XPUCachingAllocator", "impl/XPUGuardImpl"))
 DEVICE = "aten/src/ATen/xpu"
 BATCH_NORM = "native_batch_norm"
 """The operator that must not fall back by itself (files/batch_norm.cpp)."""
@@ -80,9 +80,9 @@ def write_graph(work: Work, made: Generated, choice: Choice) -> Objects:
     registrations = [build(path, pool=heavy) for path in made.registrations]
     kernels = [build(path, "kernels") for path in choice.kernels]
     objects = Objects(
-        [build(torch / name) for name in C10] + [build(made.functions)],
+        [build(made.edited.get(name, torch / name)) for name in C10],
         registrations + kernels + [build(path) for path in hosts],
-        [build(torch / name) for name in BINDINGS] + [build(work.own / "bindings.cpp")],
+        [build(made.edited.get(name, torch / name)) for name in BINDINGS] + [build(work.own / "bindings.cpp")],
     )
     keep(work.folder / "build.ninja", "".join(lines))
     return objects

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-CACHE = "SYCL_CACHE_PERSISTENT"
 
 
 def load() -> None:
@@ -35,7 +34,7 @@ def load() -> None:
         warnings.warn(f"{about['name']} is not loaded: {why}", stacklevel=2)
         return
     torch._C._has_xpu = True
-    renew()
+    renew(torch)
 
 
 def refuse(torch: Any, about: dict[str, Any]) -> str:
@@ -54,12 +53,13 @@ def prepare(about: dict[str, Any]) -> None:
     if about["device"] == "processor":
         # OpenCL finds no processor by itself: the wheel of its run time registers it nowhere.
         os.environ.setdefault("OCL_ICD_FILENAMES", str(HERE.parents[2] / "libintelocl.so"))
-        if os.environ.get(CACHE) == "1":
-            warnings.warn(f"{about['name']}: {CACHE} is off, because libsycl crashes with it here", stacklevel=3)
-        os.environ[CACHE] = "0"
 
 
-def renew() -> None:
+def renew(torch: Any) -> None:
     """Run the modules of torch.xpu again: when they were imported, they made dummies of what was not there."""
     for name in [*(name for name in sys.modules if name.startswith("torch.xpu.")), "torch.xpu"]:
         importlib.reload(sys.modules[name])
+    if torch.cuda._is_compiled():
+        # torch.compile asks this, and a torch with CUDA asserts there that it has no XPU.
+        mode = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
+        mode.avoid_device_init = property(lambda _mode: not (torch.xpu.is_available() or torch.cuda.is_available()))

@@ -12,6 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from helperlib.addon.installed import AddonError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
@@ -20,6 +22,15 @@ KERNELS = "src/ATen/native/**/sycl/*.cpp"
 NATIVE = "aten/src/ATen/native"
 OTHERS = {"cuda", "cudnn", "hip", "miopen", "mps", "vulkan", "metal", "mkldnn", "mtia"}
 """Folders of PyTorch's native operators that are another device's."""
+SETS = {
+    "processor": (
+        *("AbsKernel", "BinaryKernels", "CopyKernel", "FillKernel", "Indexing", "ReduceSumProdKernels", "ResizeKernel"),
+        *("DistributionBernoulli", "DistributionNormal", "DistributionRandomKernel", "DistributionUniform"),
+        *("RandpermKernel", "UnaryComplexKernels"),
+    )
+}
+"""Named sets of sources. `processor` is what the checks need there: what draws by a generator of XPU cannot fall back,
+and the rest of it is what every program uses."""
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 DEFINITION = re.compile(
     r"(?:TORCH_IMPL_FUNC\s*\(\s*(?P<structured>\w+)\s*\)|\b(?P<plain>\w+))"
@@ -102,6 +113,18 @@ def kernel_sources(ops: Path) -> dict[str, Path]:
     return {path.stem: path for path in sorted(ops.glob(KERNELS))}
 
 
+def read_sources(words: str, ops: Path) -> list[str]:
+    """Give the sources that a list names: by their names or those of sets; none for `all`. Raises AddonError."""
+    named = [word.strip() for word in words.split(",") if word.strip()]
+    if named == ["all"]:
+        return []
+    names = list(dict.fromkeys(name for word in named for name in SETS.get(word, (word,))))
+    known = kernel_sources(ops)
+    if unknown := [name for name in names if name not in known]:
+        raise AddonError(f"torch-xpu-ops has no source {', '.join(unknown)}", f"it has {', '.join(known)}")
+    return names
+
+
 def host_sources(ops: Path) -> list[Path]:
     """Give the sources of operators, without kernels and without those of the device itself."""
     native = ops / "src/ATen/native"
@@ -137,8 +160,11 @@ class _Selection:
 
     def __post_init__(self) -> None:
         """Find which kernels are there and which are not, and for which stubs."""
-        chosen = [text for text in self.sources if text.path in set(self.kernels)]
-        here = {name for text in chosen for name in text.functions}
+        chosen, others = (
+            {name for text in self.sources if (text.path in self.kernels) == is_in for name in text.functions}
+            for is_in in (True, False)
+        )
+        here = chosen - others  # two sources may define a name for other arguments: it is there with both
         headers = {path for text in (*self.sources, *self.hosts) for path in text.path.parent.glob("*.h")}
         declared = {name for path in headers for name in DECLARED.findall(path.read_text(encoding="utf-8"))}
         self.absent, there = declared - here, declared & here

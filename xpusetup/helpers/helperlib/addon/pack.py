@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.addon import loader
-from helperlib.output import whole
+from helperlib.addon.installed import AddonError
+from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
     from helperlib.addon.graph import Work
@@ -51,6 +53,45 @@ def pack(work: Work, libraries: Libraries, about: dict[str, Any], outdir: Path) 
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, data)
     return wheel
+
+
+KEPT = ".wheel"
+"""How the name of a file of the wheel ends that stands beside the one in its place."""
+
+
+def replace_installed(work: Work, libraries: Libraries, about: dict[str, Any]) -> list[str]:
+    """Put what was linked in the place of what is installed, and keep the wheel's own; give the names of what changed.
+
+    RECORD gets their hashes first: by it others see that what is installed is not the wheel. Raises AddonError where
+    this add-on is not installed beside this torch.
+    """
+    site, version = work.torch.folder.parent, version_of(work)
+    info = f"{PACKAGE}-{version}.dist-info"
+    record, there = site / info / "RECORD", site / PACKAGE / "about.json"
+    if not record.is_file() or json.loads(there.read_bytes())["torch_git"] != about["torch_git"]:
+        why = f"{NAME} {version} is not installed for this torch, so that nothing of it can be replaced"
+        raise AddonError(why, "build and install it first: the same command without xpu.IN_PLACE")
+    built = {path.name: path.read_bytes() for path in (libraries.c10, libraries.torch, libraries.bindings)}
+    built[there.name] = json.dumps(about, indent=2).encode()
+    news = {name: data for name, data in built.items() if data != (site / PACKAGE / name).read_bytes()}
+    for name in news:
+        if not (site / PACKAGE / f"{name}{KEPT}").exists():
+            os.link(site / PACKAGE / name, site / PACKAGE / f"{name}{KEPT}")
+    if news:
+        kept = {f"{PACKAGE}/{path.name}": path.read_bytes() for path in there.parent.glob(f"*{KEPT}")}
+        changed = {f"{PACKAGE}/{name}": data for name, data in news.items()} | {f"{info}/INSTALLER": b"xpusetup\n"}
+        _list_anew(record, {**kept, **changed})
+        for name, data in changed.items():
+            with whole(site / name) as draft:
+                draft.write_bytes(data)
+    return list(news)
+
+
+def _list_anew(record: Path, files: dict[str, bytes]) -> None:
+    """Give files of a list of files, or new ones, the hash that they get."""
+    rows = (row for row in record.read_text(encoding="utf-8").splitlines() if row.split(",")[0] not in files)
+    news = (f"{name},{_hash(data)},{len(data)}" for name, data in files.items())
+    write_text(record, "\n".join((*rows, *news, "")))
 
 
 def _metadata(work: Work, version: str) -> str:

@@ -44,21 +44,42 @@ STUB_EDITS = (
     ),
 )
 """A torch without XPU has no slot for its kernels in a stub: the setter fills a table of the add-on."""
-PROCESSOR = "c10/xpu/XPUFunctions.cpp"
-PROCESSOR_EDITS = (
-    Edit(r"sycl::backend::ext_oneapi_level_zero", "sycl::backend::opencl"),
-    Edit(r"device\.is_gpu\(\)", "device.is_cpu()"),
-)
-"""c10/xpu takes GPUs of Level Zero alone; the processor is a device of OpenCL."""
-GROUPS = "comm/DeviceProperties.h"
-GROUPS_EDITS = (
-    Edit(
-        r"return (k\.get_info<::sycl::info::kernel_device_specific::work_group_size>\(dev\));",
-        r"int64_t largest = \1, size = 1;\n  while (size * 2 <= largest)\n    size *= 2;\n  return size;",
+PROCESSOR = {
+    "c10/xpu/XPUFunctions.cpp": (
+        Edit(r"sycl::backend::ext_oneapi_level_zero", "sycl::backend::opencl"),
+        Edit(r"device\.is_gpu\(\)", "device.is_cpu()"),
     ),
-)
-"""torch-xpu-ops takes the largest group of a kernel for a power of two, which it is on GPUs. On the processor it is
-not, and sums come out wrong."""
+    "c10/xpu/XPUStream.cpp": (
+        Edit(r"(?<=sycl::property::queue::in_order\(\))", ", sycl::property::queue::enable_profiling()", 2),
+    ),
+    "torch/csrc/xpu/Module.cpp": (
+        Edit(
+            r"c10::xpu::get_raw_device\(device_index\)\s*\.get_info<[\w:]+::free_memory>\(\)",
+            "static_cast<size_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE)",
+        ),
+    ),
+}
+"""What is edited for the processor. c10/xpu takes GPUs of Level Zero alone, and the processor is a device of OpenCL.
+It has no time stamps of its own, so that its queues have to keep them, and does not say what memory is free, which the
+machine does."""
+PROCESSOR_HEADERS = {
+    "comm/DeviceProperties.h": (
+        Edit(
+            r"return (k\.get_info<::sycl::info::kernel_device_specific::work_group_size>\(dev\));",
+            r"int64_t largest = \1, size = 1;\n  while (size * 2 <= largest)\n    size *= 2;\n  return size;",
+        ),
+    ),
+    "ATen/native/xpu/sycl/Reduce.h": (
+        Edit(
+            r"if \(num_items < max_sg_sz\)\s+group_width = max_sg_sz;",
+            r"if (num_items < max_sg_sz)\n      group_width = max_sg_sz;\n    num_items = group_width * group_height;",
+        ),
+    ),
+}
+"""What is edited of torch-xpu-ops for the processor. It takes the largest group of a kernel for a power of two, which
+it is on GPUs; here it is not, and sums come out wrong. Where a reduction is small it widens the group and keeps the
+local memory of the narrow one, which is written beyond where the kernel's sub-groups are smaller than the device's
+largest: on the processor that is the stack."""
 
 
 def read_trees(torch: Path, ops: Path) -> Trees:

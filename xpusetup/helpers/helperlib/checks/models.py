@@ -99,12 +99,13 @@ class Compiled:
 
 
 def choose_backend(bench: DeviceBench) -> str:
-    """Give the device's back end. Raises NotImplementedError where it names none and inductor does not know it."""
-    if bench.compile_backend:
-        return bench.compile_backend
-    if not knows_device(bench.name):
+    """Give the device's back end. Raises NotImplementedError where it names none, or inductor cannot compile for it."""
+    if not bench.compile_backend and not knows_device(bench.name):
         raise NotImplementedError(f"no compile backend: {INDUCTOR} does not know {bench.name}")
-    return INDUCTOR
+    chosen = bench.compile_backend or INDUCTOR
+    if chosen == INDUCTOR and (why := lacks_triton(bench.name)):
+        raise NotImplementedError(why)
+    return chosen
 
 
 def knows_device(name: str) -> bool:
@@ -118,6 +119,22 @@ def knows_device(name: str) -> bool:
         return True
     init_backend_registration()
     return get_scheduling_for_device(name) is not None
+
+
+TRITON = {"xpu": "intel"}
+"""What Triton calls its back end for a device whose kernels inductor writes in Triton's language."""
+
+
+def lacks_triton(name: str) -> str:
+    """Say that the Triton that is installed is another device's; where there is none, inductor says so itself."""
+    try:
+        from triton.backends import backends  # noqa: PLC0415, torch may come without it
+    except ImportError:
+        return ""
+    wanted = TRITON.get(name, "")
+    if wanted in {"", *backends}:
+        return ""
+    return f"Triton is installed for {', '.join(sorted(backends))} and not for {wanted}"
 
 
 def count_kernels() -> int | None:

@@ -98,6 +98,16 @@ def is_named(name: str, among: Sequence[str]) -> bool:
     return name in among or name.partition(".")[0] in among
 
 
+ON_PROCESSOR = {"models.infer_compiled": "inductor writes kernels for Triton, which has no device of OpenCL"}
+"""What may be lacking where what is called a GPU is the machine's processor, with the reason."""
+
+
+def list_gaps(device: str, facts: Mapping[str, Any]) -> Mapping[str, str]:
+    """Give what a device may lack by its kind, from the facts that tell that kind."""
+    kinds = {one.get("kind") for one in facts.get("devices", ())}
+    return ON_PROCESSOR if device != "cpu" and "processor" in kinds else {}
+
+
 def judge_result(result: BenchResult, gaps: Mapping[str, str], torch: str) -> BenchResult:
     """Turn what is unsupported or absent into a level: expected of this device, of this old torch, or a fault."""
     gap = gaps.get(result.id)
