@@ -202,10 +202,8 @@ def _closed(says: str, path: Path, *, writing: bool) -> Fault:
         says, path = f"{says} ({shut} is closed to you)", shut if not writing else path
     there = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     place = there.parent if writing and there == path and not path.is_dir() else there
-    look = shlex.join(("ls", "-ld", str(place)))
-    return Fault(
-        says, f"check its permissions: {look}; then {_elsewhere(path)}" if writing else f"check its permissions: {look}"
-    )
+    look = f"check its permissions: {shlex.join(('ls', '-ld', str(place)))}"
+    return Fault(says, f"{look}; then {_elsewhere(path)}" if writing else look)
 
 
 def _in_the_way(path: Path) -> Path | None:
