@@ -26,7 +26,9 @@ class World:
     """Files by path and what symbols they have."""
 
     files: dict[str, Any] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
     symbols: dict[str, Any] = field(default_factory=dict)
+    read: list[str] = field(default_factory=list)
 
     def add(self, path: str, *, asks: tuple[Any, ...] = (), names: tuple[str, ...] = (), **words: Any) -> Any:
         """Put a library there; `asks` are symbols, `names` those that it has, with the version node `node`."""
@@ -43,14 +45,16 @@ class World:
         )
         versioned = frozenset(f"{name}@{node}" for name in names) if node else frozenset()
         self.files[path] = library
-        self.symbols[path] = elf_file.Symbols(asks, frozenset(names), versioned)
+        self.asked[path] = asks
+        self.symbols[path] = elf_file.Symbols(frozenset(names), versioned, bool(node))
         return library
 
     def known(self, *own: Any) -> Any:
         def others(name: str) -> list[Any]:
             return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
 
-        return rules.KnownFiles(lambda one: self.symbols[one.path], others)
+        shelf = Shelf(self)
+        return rules.KnownFiles(shelf.asked, shelf.lacking, shelf.symbols, others)
 
     def process(self, *variable: str) -> Any:
         return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))
@@ -290,7 +294,14 @@ class Shelf:
         return self.world.files.get(path)
 
     def symbols(self, library: Any) -> Any:
+        self.world.read.append(library.path)
         return self.world.symbols[library.path]
+
+    def asked(self, library: Any) -> Any:
+        return self.world.asked[library.path]
+
+    def lacking(self, library: Any, *names: set[str]) -> Any:
+        return self.symbols(library).lacking(*names)
 
     def places(self, _variable: str) -> Any:
         return elf_loader.Places(self.look, (), {}, ("/usr/lib",))
@@ -320,6 +331,31 @@ def calls_to_prove(count: int) -> int:
     finally:
         sys.setprofile(before)
     return calls
+
+
+def test_what_nobody_asks_of_a_file_is_not_read() -> None:
+    """Names of oneMKL and oneCCL are 400,000; what is linked with them needs a few hundred."""
+    world = World()
+    world.add("/venv/lib/libhuge.so", names=("a", "b"), asks=(asked("malloc"),), needed=("libc.so",))
+    world.add("/usr/lib/libc.so", names=("malloc",))
+    world.add("/venv/lib/user.so", asks=(asked("malloc"),), needed=("libc.so", "libhuge.so"), runpath=("$ORIGIN",))
+    own = tuple(one for one in world.files.values() if one.path.startswith("/venv"))
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert environments.Prover(place, "", "").prove() == []
+    assert set(world.read) == {"/usr/lib/libc.so"}
+
+
+def test_what_was_served_once_is_not_looked_up_in_every_process() -> None:
+    """A package of hundreds of modules, each linked with the same libraries: these were judged once a module."""
+    world = World()
+    world.add("/venv/lib/libbase.so", names=("a",))
+    world.add("/venv/lib/libcore.so", asks=(asked("a"),), needed=("libbase.so",), runpath=("$ORIGIN",))
+    for number in range(20):
+        world.add(f"/venv/lib/of{number}.so", needed=("libcore.so",), runpath=("$ORIGIN",))
+    own = tuple(world.files.values())
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert environments.Prover(place, "", "").prove() == []
+    assert world.read == ["/venv/lib/libbase.so"]
 
 
 def test_twice_as_many_libraries_cost_twice_as_much() -> None:

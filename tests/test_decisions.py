@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.plans import plan_of
-from data.profiles import shipped
+from data.profiles import SHIPPED, shipped
 from xpusetup.base.model import Request
 from xpusetup.plan.component import left_out_options
 
@@ -40,15 +40,29 @@ def test_a_build_for_the_cpu_switches_every_accelerator_off(component: str) -> N
 
 def test_a_torch_of_ones_own_is_held_to_it_before_it_is_compiled() -> None:
     seen = steps("cpu-2.13", sources=(("torch", "/home/me/pytorch"),))
-    assert "--off USE_CUDA --off USE_ROCM --off USE_XPU" in words(seen["torch.build"])
-    assert "--without cuda --without rocm --without xpu" in words(seen["torch.inspect"])
+    held = "--off USE_CUDA --off USE_MPI --off USE_ROCM --off USE_XCCL --off USE_XPU"
+    assert held in words(seen["torch.build"])
+    assert {dict(seen["torch.build"].env)[name] for name in held.split() if name != "--off"} == {"0"}
+    assert "--without cuda --without mpi --without rocm --without xccl --without xpu" in words(seen["torch.inspect"])
+    assert "USE_MPI" not in dict(seen["vision.build"].env), "nothing but torch reads it as PyTorch does"
+
+
+@pytest.mark.parametrize("name", [name for name in SHIPPED if shipped(name).accelerator == "xpu"])
+def test_each_profile_for_xpu_says_what_must_be_on_and_what_must_be_off(name: str) -> None:
+    """Each release that has oneCCL names it; only a tool chain without it takes it back."""
+    kit = shipped(name).toolkit
+    assert kit is not None
+    collectives = "--on USE_XCCL" if "ccl/latest/env/vars.sh" in kit.scripts else "--off USE_XCCL"
+    held = words(steps(name)["torch.configure"])
+    for wanted in ("--off USE_CUDA", "--off USE_MPI", "--off USE_ROCM", "--on USE_XPU", collectives):
+        assert wanted in held
 
 
 def test_a_build_for_xpu_is_held_to_what_its_profile_says() -> None:
     seen = steps("torch-2.14")
     held = words(seen["torch.configure"])
-    assert "--off USE_CUDA --off USE_MPI --off USE_ROCM --on USE_STATIC_MKL --on USE_XPU" in held
-    assert "--without cuda --without rocm" in words(seen["torch.inspect"])
+    assert "--off USE_CUDA --off USE_MPI --off USE_ROCM --on USE_STATIC_MKL --on USE_XCCL --on USE_XPU" in held
+    assert "--without cuda --without mpi --without rocm" in words(seen["torch.inspect"])
     assert "--without xpu" not in words(seen["torch.inspect"])
     assert not set(OFF) & dict(seen["triton.fetch"].env).keys()
 

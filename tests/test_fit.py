@@ -47,6 +47,7 @@ def test_a_name_is_found_by_its_hash(count: int) -> None:
     index = elf_file.SymbolIndex(elf)
     assert (index.all, [name for name in (*names, "name10", "other", "") if index.has(name)]) == (None, names)
     assert elf_file.read_symbols(elf).names == frozenset(names)
+    assert [one.name for one in elf_file.read_asked(elf)] == ["other", "more"]
     assert sorted(index.starting("name")) == names
     assert [*index.starting("name1")] == names[1:2]
     assert [*index.starting("ot")] == []

@@ -324,10 +324,12 @@ def test_xpu(libraries: tuple[Any, ...], level: str, seen: str) -> None:
             "built for rocm, for it has or needs lib",
         ),
         (XPU, ("cuda", "rocm"), "ok", "nothing of cuda, rocm"),
-        (XPU, (), "info", "no accelerator was to be left out"),
+        (library("demo/_C.so", needed=("libmpi.so.40",)), ("mpi",), "fail", "built for mpi, for it has or needs lib"),
+        (library("demo/_C.so", needed=("libccl.so.1",)), ("xccl",), "fail", "built for xccl, for it has or needs lib"),
+        (XPU, (), "info", "nothing was to be left out"),
     ],
 )
-def test_accelerators_that_are_left_out(one: Any, without: tuple[str, ...], level: str, seen: str) -> None:
+def test_what_is_left_out(one: Any, without: tuple[str, ...], level: str, seen: str) -> None:
     found = findings(one, wanted=wheel_contents.Wanted(without=without))["others"]
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 

@@ -50,7 +50,7 @@ PTI = '  "pti/latest/env/vars.sh",\n'
 UMF = '  "umf/latest/env/vars.sh",\n'
 FRONTEND = "frontend: runs torch.build -m build --wheel --no-isolation"
 CONFIGURE = "configure.none: runs torch.configure -Cbuild.targets=help"
-XCCL = "torch: variable USE_XCCL"
+ON = 'USE_XCCL = "1"\n'
 TRITON = 'version_file = ".ci/docker/triton_xpu_version.txt"\n'
 PINNED = '  "intel-pti==0.13.1",\n'
 
@@ -58,8 +58,8 @@ PINNED = '  "intel-pti==0.13.1",\n'
 @pytest.mark.parametrize(
     ("name", "old", "new", "lacks", "strange"),
     [
-        ("torch-2.9", 'USE_MPI = "0"\n', "", ["mpi: env USE_MPI=0", "mpi.ccl: env USE_MPI=0"], []),
-        ("torch-2.13", 'USE_MPI = "0"', 'USE_MPI = "1"', ["mpi.new: env USE_MPI=0", "mpi.ccl: env USE_MPI=0"], []),
+        ("torch-2.9", ON, "", ["xccl: env USE_XCCL=1", "exported: env USE_XCCL=1"], []),
+        ("torch-2.13", ON, f'{ON}USE_MPI = "1"\n', ["mpi.new: env USE_MPI=0", "mpi.ccl: env USE_MPI=0"], []),
         ("torch-2.9", 'USE_XPU = "1"', 'USE_XPU = "1"\nUSE_NCCL = "0"', [], ["torch: variable USE_NCCL"]),
         ("torch-2.6", UMF, "", ["scripts.2.6: sources umf"], []),
         ("torch-2.6", f"{UMF}{PTI}", f"{PTI}{UMF}", ["scripts.2.6: sourced in another order"], []),
@@ -70,7 +70,7 @@ PINNED = '  "intel-pti==0.13.1",\n'
         ("torch-2.12", 'gcc = ">=11.3"', 'gcc = ">=9.4"', ["gcc.cxx20: gcc >=11.3"], []),
         ("torch-2.9", 'python = ">=3.10', 'python = ">=3.9', ["python: python >=3.10"], []),
         ("torch-2.8", 'BUILD_SOX = "0"\n', "", ["downloads: env BUILD_SOX=0"], []),
-        ("torch-2.7", 'USE_MPI = "0"', 'USE_MPI = "0"\nUSE_XCCL = "1"', ["xccl.off: no-env USE_XCCL"], [XCCL]),
+        ("torch-2.7", 'USE_XPU = "1"\n', f'USE_XPU = "1"\n{ON}', ["xccl.off: env USE_XCCL=0"], []),
         ("torch-2.10", 'cmake = ">=3.27"', 'cmake = ">=3.18"', ["cmake: cmake >=3.27"], []),
         ("torch-2.14", 'frontend = "build"', 'frontend = "setup.py"', [FRONTEND, CONFIGURE], []),
         ("torch-2.14", '  "mkl-include==2026.1.0",\n', "", ["static_mkl.new: pin mkl-include"], []),

@@ -8,6 +8,7 @@ import struct
 import subprocess
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -297,6 +298,38 @@ def test_images_are_read_from_objects_archives_and_linked_files(tmp_path: Path) 
     assert link.read_images(tmp_path / "f.c") == []
     with pytest.raises(ValueError, match="no record"):
         list(read_records(b"something else of some length"))
+
+
+def test_another_compiler_wheel_or_option_is_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An update of g++, of the wheels or of the library in them must not find what was compiled before it."""
+    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "kept"))
+    told = {"failed": False, "hash": "device"}
+    monkeypatch.setattr(cache, "ask_device", lambda *_words, **_more: told)
+    monkeypatch.setattr(cache, "_preprocess", lambda *_words: b"host")
+    monkeypatch.setattr(cache, "_programs", lambda _driver: ())
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin:{os.environ['PATH']}")
+    library, compiler = tmp_path / "libsycl-jit.so", tmp_path / "bin/g++"
+    compiler.parent.mkdir()
+    for each in (library, compiler):
+        each.write_text("#!/bin/sh\necho /none\n")
+        each.chmod(0o755)
+
+    def key(version: str = "1", *words: str) -> str:
+        home = SimpleNamespace(wheels={"intel-sycl-rt": version}, jit=library)
+        call = parse_call("icpx", ["-fsycl", "-c", *words, "a.cpp"])
+        work = SimpleNamespace(home=home, call=call, folder=tmp_path)
+        return str(cache.find_key(work, Input("a.cpp", "c++"), [], depend.parse_notes([], "")))
+
+    first = key()
+    assert first == key()
+    keys = [first, key("2"), key("1", "-O2")]
+    compiler.write_text("#!/bin/sh\necho /other\n# a newer one\n")
+    keys.append(key())
+    library.write_text("a newer one")
+    keys.append(key())
+    told["hash"] = "of a header that the device pass alone reads"
+    keys.append(key())
+    assert len(set(keys)) == len(keys)
 
 
 def test_a_cache_that_grew_too_large_loses_what_was_not_asked_for(

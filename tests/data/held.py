@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from data.plans import locked, plan_of
 from xpusetup.config.profile import SourceComponent
-from xpusetup.plan.compile import SWITCHES
+from xpusetup.plan.compile import LIBRARIES, SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,10 +31,11 @@ OWN = {
     "CMAKE_PROJECT_TOP_LEVEL_INCLUDES",
     "CMAKE_TOOLCHAIN_FILE",
     "TORCH_DEVICE_BACKEND_AUTOLOAD",
+    *LIBRARIES,
     *SWITCHES,
 }
 """Variables of our own: compilers, the same bytes, what CMake is told, pools of heavy edges, a torch without device,
-accelerators that are left out."""
+accelerators and libraries that are left out."""
 LEADING_GIT = "GIT_CONFIG_"
 """Settings that lead git to what is vendored and cloned by the build: its row is that of what is vendored."""
 PYTHONS = [f"3.{minor}" for minor in range(8, 20)]

@@ -114,7 +114,7 @@ class Place:
 def make_stubs(folder: Path, libraries: list[Path]) -> None:
     """Make libraries of the compiler's runtime that have whatever these libraries ask of it."""
     elfs = (elf_file.Elf(path.read_bytes()) for path in libraries)
-    asked = {one.name for elf in elfs for one in elf_file.read_symbols(elf).asked if not one.version}
+    asked = {one.name for elf in elfs for one in elf_file.read_asked(elf) if not one.version}
     text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in sorted(asked) if name.startswith(MATHS))
     for name in ("libimf.so", "libsvml.so", "libirng.so", "libintlc.so.5"):
         link(folder / name, text, "-fno-builtin", "-w")

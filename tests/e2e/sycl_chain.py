@@ -1,7 +1,8 @@
-"""One SYCL tool chain of Intel's wheels for all tests of words and features."""
+"""One SYCL tool chain of Intel's wheels for all tests that compile with it."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 from dataclasses import dataclass
@@ -24,11 +25,18 @@ class Chain:
 
 @pytest.fixture(scope="session")
 def sycl_chain(tmp_path_factory: pytest.TempPathFactory) -> Chain:
-    """Make it. XPUSETUP_TEST_SYCL names a folder that stays: only the driver in it is brought up to date."""
-    folder = tmp_path_factory.mktemp("chain")
+    """Make it once for all workers of a run; the second one finds it done.
+
+    XPUSETUP_TEST_SYCL names a folder that stays: only the driver in it is brought up to date.
+    """
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "chain"
+    folder.mkdir(exist_ok=True)
     env = caller(folder / "home")
     home = Path(os.environ.get("XPUSETUP_TEST_SYCL") or folder / "toolkit")
-    made = xpusetup("toolkit", str(home), "--profile", PROFILE, env=env)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = xpusetup("toolkit", str(home), "--profile", PROFILE, env=env)
     assert made.code == 0, made.out + made.err
     line = ("bash", "-c", '. "$0" && env -0', str(home / "env.sh"))
     told = subprocess.run(line, env=env, check=True, capture_output=True, text=True).stdout

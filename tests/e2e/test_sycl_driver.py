@@ -9,16 +9,18 @@ import subprocess
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from e2e.support import caller, wait_until, xpusetup
+from e2e.support import wait_until
+
+if TYPE_CHECKING:
+    from e2e.sycl_chain import Chain
 
 read_images: Any = import_module("helperlib.sycl.link").read_images
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("sycl")]
 SOURCES = Path(__file__).with_name("files") / "sycl"
-PROFILE = "torch-2.14"
 
 
 class Sycl(NamedTuple):
@@ -51,28 +53,11 @@ class Sycl(NamedTuple):
         return done.stdout.splitlines()
 
 
-@pytest.fixture(scope="session")
-def toolkit(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """Make the tool chain once, and give it with the environment that its env.sh leads to.
-
-    XPUSETUP_TEST_SYCL names a folder that stays, for work by hand: only the driver in it is brought up to date.
-    """
-    folder = tmp_path_factory.mktemp("sycl")
-    env = caller(folder / "home")
-    home = Path(os.environ.get("XPUSETUP_TEST_SYCL") or folder / "toolkit")
-    made = xpusetup("toolkit", str(home), "--profile", PROFILE, env=env)
-    assert made.code == 0, made.out + made.err
-    words = ("bash", "-c", f". {home}/env.sh && env -0")
-    told = subprocess.run(words, env=env, check=True, capture_output=True, text=True).stdout
-    pairs = (each.partition("=") for each in told.split("\0") if each)
-    return home, {**{name: value for name, _, value in pairs}, "ONEAPI_DEVICE_SELECTOR": "*:cpu"}
-
-
 @pytest.fixture
-def sycl(toolkit: tuple[Path, dict[str, str]], tmp_path: Path) -> Sycl:
+def sycl(sycl_chain: Chain, tmp_path: Path) -> Sycl:
     """Give the tool chain with a folder of its own."""
     shutil.copytree(SOURCES, tmp_path, dirs_exist_ok=True)
-    return Sycl(*toolkit, tmp_path)
+    return Sycl(sycl_chain.home, sycl_chain.env, tmp_path)
 
 
 def test_kernels_that_ask_for_different_aspects(sycl: Sycl) -> None:
@@ -114,6 +99,7 @@ def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
     assert sycl.run("./opener", "./lib1.so", "./lib2.so", "./lib1.so") == ["41", "42", "41"]
 
 
+@pytest.mark.long
 def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> None:
     """The run time takes the first for both; under names of a library's own each has its kernel."""
     text = (sycl.folder / "opener.cpp").read_text().replace("dlclose(library);", "")
@@ -128,6 +114,7 @@ def test_libraries_with_different_kernels_of_one_name_at_once(sycl: Sycl) -> Non
     assert sycl.run("./keeper", "./own1.so", "./own2.so") == ["41", "42"]
 
 
+@pytest.mark.long
 def test_features_that_run(sycl: Sycl) -> None:
     joined = "-fsycl-allow-device-image-dependencies"
     sycl.icpx("-fsycl", joined, "features.cpp", "elsewhere.cpp", "thrice.cpp", "-o", "features")
@@ -303,6 +290,16 @@ def device_passes(parent: int) -> list[int]:
     children = Path(f"/proc/{parent}/task/{parent}/children")
     found = [int(each) for each in children.read_text().split()] if children.exists() else []
     return [each for each in found if "device-pass" in Path(f"/proc/{each}/cmdline").read_text().split("\0")]
+
+
+def test_a_disk_that_is_full_leaves_no_object(sycl: Sycl) -> None:
+    """A limit of the size of files stands for it: writing ends after the first kilobytes."""
+    limited = ("bash", "-c", 'trap "" XFSZ; ulimit -f 4; exec icpx -fsycl -c first.cpp -o first.o')
+    done = subprocess.run(limited, cwd=sycl.folder, env=sycl.env, check=False, capture_output=True, text=True)
+    assert done.returncode not in {0, 1}
+    assert "Traceback" not in done.stderr
+    assert "File too large" in done.stderr
+    assert not (sycl.folder / "first.o").exists()
 
 
 def test_an_interrupted_compile_leaves_nothing(sycl: Sycl, tmp_path_factory: pytest.TempPathFactory) -> None:

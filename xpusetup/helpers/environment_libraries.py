@@ -57,7 +57,7 @@ class Prover:
         self.environment = environment
         self.disk = environment.disk
         self.places = self.disk.places(library_path)
-        self.known = KnownFiles(self.disk.symbols, self._others)
+        self.known = KnownFiles(self.disk.asked, self.disk.lacking, self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.judged: set[str] = set()
         self.found: list[FileConflict] = []

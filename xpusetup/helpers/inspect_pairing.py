@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from helperlib.elf.conflicts import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
-from helperlib.elf.file import NEEDED, Elf, NotElfError, read_symbols
+from helperlib.elf.file import NEEDED, Elf, NotElfError, read_asked
 from helperlib.env.distributions import find_version, libraries_of, read_distributions
 from helperlib.output import count, fail, say_summary, write_json
 from makers_installer import begins
@@ -99,7 +99,7 @@ def read_caller(path: Path) -> Caller | None:
             elf = Elf(data)
             if not any(TORCH.match(name) for name in elf.texts(NEEDED)):
                 return None
-            asked = [one.name for one in read_symbols(elf).asked]
+            asked = [one.name for one in read_asked(elf)]
     except (NotElfError, ValueError, struct.error):
         return None
     # The ABI shows in torch's functions that are asked for and that take a std::string.

@@ -36,7 +36,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--without",
         action="append",
         default=[],
-        choices=tuple(libraries.OF_ACCELERATORS),
+        choices=tuple(libraries.SHOWN_BY),
         help="may hold nothing of it",
     )
     parser.add_argument("--host-alone", action="store_true", help="it was built without a device compiler, on purpose")
@@ -394,8 +394,8 @@ CHECKS = (
         "wheel.others",
         "others",
         libraries.check_others,
-        "CMake takes an accelerator whose toolkit it finds, asked or not; elsewhere its libraries are missing.",
-        "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0 for what it is not for",
+        "CMake takes an accelerator, MPI or oneCCL that it finds, asked or not; elsewhere its libraries are missing.",
+        "build with USE_XPU=0, USE_CUDA=0, USE_ROCM=0, USE_MPI=0, USE_XCCL=0 for what it is not for",
     ),
     InspectionRule(
         "wheel.arch",

@@ -100,7 +100,7 @@ def hash_header(path: Path, words: list[str]) -> str:
 
 def asked_names(wheel: Path) -> set[str]:
     """Give the names that the libraries of a wheel ask for."""
-    return {symbol.name for part in WheelArchive(wheel, "").parts() for symbol in part.symbols.asked}
+    return {symbol.name for part in WheelArchive(wheel, "").parts() for symbol in part.asked}
 
 
 def read_headers(tree: Path) -> set[str] | None:

@@ -68,6 +68,8 @@ SWITCHES = {"USE_XPU": "xpu", "USE_CUDA": "cuda", "USE_ROCM": "cuda"}
 
 Unset, each is on where CMake finds that accelerator's toolkit: also in its usual place, which no variable names.
 """
+LIBRARIES = ("USE_MPI", "USE_XCCL")
+"""What torch alone links for several processes: on where CMake finds it, left out without a word where it does not."""
 WORDS = {"0": False, "OFF": False, "FALSE": False, "NO": False, "1": True, "ON": True, "TRUE": True, "YES": True}
 
 TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
@@ -89,9 +91,11 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     return compiling(context, part, step)
 
 
-def switched_off(profile: Profile) -> dict[str, str]:
-    """Give the variables that keep the accelerators of others out of what a profile compiles."""
-    return {name: "0" for name, accelerator in SWITCHES.items() if accelerator != profile.accelerator}
+def switched_off(profile: Profile, part: SourceComponent) -> dict[str, str]:
+    """Give the variables that keep out of torch, and of what is compiled against it, what a profile does not name."""
+    others = tuple(name for name, accelerator in SWITCHES.items() if accelerator != profile.accelerator)
+    names = (*others, *LIBRARIES) if part.name == "torch" else others
+    return dict.fromkeys(names, "0") if is_of_torch(part) else {}
 
 
 def is_of_torch(part: SourceComponent) -> bool:
@@ -271,7 +275,7 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         "CXX": context.target.cxx,
         "CMAKE_PREFIX_PATH": context.layout.venv,
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
-        **(switched_off(context.profile) if is_of_torch(part) else {}),
+        **switched_off(context.profile, part),
         **_same_bytes(context, part),
         **_accelerator(context, part),
         **_versions(context, part),

@@ -9,6 +9,7 @@ from xpusetup.base.model import NONE, Request, Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import BuildArchive, Profile, SourceComponent, Vendored, WheelComponent
 from xpusetup.plan.compile import (
+    LIBRARIES,
     SWITCHES,
     collect,
     compile_environment,
@@ -331,9 +332,10 @@ def _installed(
 
 
 def left_out_options(profile: Profile, part: SourceComponent, environment: Mapping[str, str] | None = None) -> Words:
-    """Name the accelerators that a wheel may hold nothing of; a stack's member may bring what serves several."""
-    told = environment or {**switched_off(profile), **profile.environment, **part.environment}
-    off = sorted(name.removeprefix("USE_").lower() for name, on in decided(told).items() if name in SWITCHES and not on)
+    """Name what a wheel may hold nothing of; a stack's member may bring what serves several accelerators."""
+    told = environment or {**switched_off(profile, part), **profile.environment, **part.environment}
+    known = {*SWITCHES, *LIBRARIES}
+    off = sorted(name.removeprefix("USE_").lower() for name, on in decided(told).items() if name in known and not on)
     held = is_of_torch(part) and part.member is None
     return tuple(word for name in off for word in ("--without", name)) if held else ()
 

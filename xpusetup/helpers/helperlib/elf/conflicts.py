@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from helperlib.elf.file import Symbols
+    from helperlib.elf.file import Symbol, Symbols
     from helperlib.elf.loader import Loaded, LoaderFile, Process
 
 
@@ -55,10 +55,20 @@ class FileConflict:
 
 @dataclass(frozen=True)
 class KnownFiles:
-    """What the rules ask of files: their symbols, and other files of a SONAME."""
+    """What the rules ask of files: what they need and lack, all their symbols, and other files of a SONAME.
 
+    `served` keeps which files had all that a library asks for.
+    """
+
+    asked: Callable[[LoaderFile], tuple[Symbol, ...]]
+    lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
+    served: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+NOBODY = frozenset(("",))
+"""A file that no process holds."""
 
 
 def stem_of(name: str) -> str:
@@ -80,11 +90,10 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[FileConf
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: KnownFiles) -> Iterator[FileConflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = list(dict.fromkeys((*process.shared, *scope)))
-    asked = [symbol for symbol in known.symbols(one.library).asked if not symbol.weak]
-    for each in where:
-        there, nodes = known.symbols(each.library), bool(each.library.has)
-        asked = [symbol for symbol in asked if not there.has(symbol.name, symbol.version if nodes else "")]
-    hidden = list(_hidden_by(where, known)) if asked else []
+    asked = _found_nowhere(one.library, where, known)
+    if not asked:
+        return
+    hidden = list(_hidden_by(where, known))
     torch = [each for each in where if TORCH.match(each.library.soname)]
     found: dict[tuple[str, str, str], list[str]] = {}
     for symbol in asked:
@@ -96,6 +105,32 @@ def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known:
             found.setdefault(place, []).append(symbol.name)
     for (kind, first, has), names in found.items():
         yield FileConflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
+
+
+def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFiles) -> list[Symbol]:
+    """Give what a library asks for and no file has.
+
+    There are millions of pairs of a name and a file. So whole sets are held against a file: those that the library
+    names come first, and small ones before large ones, of which most are never looked at. Where the files that had all
+    of it are there again, as in another process with the same libraries, nothing is looked up.
+    """
+    there = {each.library.identity: each.library for each in where}
+    if known.served.get(library.identity, NOBODY) <= there.keys():
+        return []
+    asked = [one for one in known.asked(library) if not one.weak]
+    left = {one.name for one in asked if not one.version}, {f"{one.name}@{one.version}" for one in asked if one.version}
+    served: set[str] = set()
+    del there[library.identity]
+    for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
+        if not any(left):
+            break
+        before, left = left, known.lacking(one, *left)
+        if left != before:
+            served.add(one.identity)
+    if not any(left):
+        known.served[library.identity] = frozenset(served)
+    names, nodes = left
+    return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
 
 
 def _hidden_by(where: Iterable[Loaded], known: KnownFiles) -> Iterator[tuple[LoaderFile, LoaderFile]]:

@@ -246,14 +246,23 @@ class Elf:
             return int(struct.unpack_from("<II", self.data, self.offset_of(self.value(HASH)))[1])
         return self._count_hashed() if self.value(GNU_HASH) else 0
 
-    def _count_hashed(self) -> int:
+    def count_asked(self) -> int:
+        """Give how many symbols from the first on hold all that are asked of others: what is hashed follows them."""
+        first, last, _ = self._hashed() if self.value(GNU_HASH) else (0, 0, 0)
+        return first if 0 < first <= last else self.count_symbols()
+
+    def _hashed(self) -> tuple[int, int, int]:
+        """Give the first symbol that is hashed, the last that begins a bucket, and where the chains are."""
         place = self.offset_of(self.value(GNU_HASH))
         buckets, first, bloom, _ = struct.unpack_from("<IIII", self.data, place)
         start = place + 16 + 8 * bloom
         last = max(struct.unpack_from(f"<{buckets}I", self.data, start), default=0)
+        return first, last, start + 4 * buckets
+
+    def _count_hashed(self) -> int:
+        first, last, chain = self._hashed()
         if last < first:
             return int(first)
-        chain = start + 4 * buckets
         while not struct.unpack_from("<I", self.data, chain + 4 * (last - first))[0] & 1:
             last += 1
         return int(last) + 1
@@ -269,42 +278,59 @@ DEFAULT, PROTECTED = 0, 3
 
 
 class Symbols(NamedTuple):
-    """What is asked for, and what is there: plain names, and `name@version` where it has version nodes."""
+    """What is there: plain names, and `name@version` where it has version nodes."""
 
-    asked: tuple[Symbol, ...]
     names: frozenset[str]
     versioned: frozenset[str]
+    nodes: bool = False
 
     def has(self, name: str, version: str) -> bool:
         """Say whether a name is there, in that version node where one is given."""
         return f"{name}@{version}" in self.versioned if version else name in self.names
 
+    def lacking(self, names: set[str], nodes: set[str]) -> tuple[set[str], set[str]]:
+        """Give what is not there of plain names and of `name@version`."""
+        plain = {one for one in nodes if one.partition("@")[0] not in self.names} if not self.nodes else nodes
+        return names - self.names, plain - self.versioned
+
 
 def read_symbols(elf: Elf) -> Symbols:
-    """Read them all. Raises struct.error where a table is cut off."""
-    count = elf.count_symbols()
+    """Read all that is there. Raises struct.error where a table is cut off."""
+    own = elf.own_versions()
+    names: set[str] = set()
+    versioned: set[str] = set()
+    for name, _, other, number in _rows(elf, elf.count_symbols(), there=True):
+        if other & 3 in (DEFAULT, PROTECTED):
+            names.add(name)
+            if number >= OWN and own:
+                versioned.add(f"{name}@{own.get(number, '')}")
+    return Symbols(frozenset(names), frozenset(versioned), bool(own))
+
+
+def read_asked(elf: Elf) -> tuple[Symbol, ...]:
+    """Read what a file asks others for, and nothing of what it has, which may be a hundred times as much.
+
+    Raises struct.error where a table is cut off.
+    """
+    needed = dict(elf.asked_versions())
+    found = []
+    for name, info, _, number in _rows(elf, elf.count_asked(), there=False):
+        node = needed.get(number, NOTHING)
+        found.append(Symbol(name, node.version, info >> 4 == WEAK, node.file))
+    return tuple(found)
+
+
+def _rows(elf: Elf, count: int, *, there: bool) -> Iterator[tuple[str, int, int, int]]:
+    """Give name, kind, visibility and version of the symbols that are there, or of those that are not."""
     start = elf.offset_of(elf.value(SYMTAB))
     rows = SYMBOL.iter_unpack(elf.data[start : start + count * SYMBOL.size])
     numbered, versym = elf.value(VERSYM), elf.offset_of(elf.value(VERSYM))
     versions = struct.unpack_from(f"<{count}H", elf.data, versym) if numbered else (0,) * count
-    strings = elf.strings()
-    needed, own = dict(elf.asked_versions()), elf.own_versions()
-    asked: list[Symbol] = []
-    names: set[str] = set()
-    versioned: set[str] = set()
+    texts, first = (elf.strings(), 0) if there else (elf.data, elf.offset_of(elf.value(STRTAB)))
     for (place, info, other, section, _, _), number in zip(rows, versions, strict=True):
-        if not place or info >> 4 not in SEEN:
-            continue
-        name = strings[place : strings.find(b"\0", place)].decode("utf-8", "backslashreplace")
-        plain = number & ~HIDDEN
-        if section == 0:
-            node = needed.get(plain, NOTHING) if plain >= OWN else NOTHING
-            asked.append(Symbol(name, node.version, info >> 4 == WEAK, node.file))
-        elif other & 3 in (DEFAULT, PROTECTED):
-            names.add(name)
-            if plain >= OWN and own:
-                versioned.add(f"{name}@{own.get(plain, '')}")
-    return Symbols(tuple(asked), frozenset(names), frozenset(versioned))
+        if place and info >> 4 in SEEN and bool(section) is there:
+            name = texts[first + place : texts.find(b"\0", first + place)].decode("utf-8", "backslashreplace")
+            yield name, info, other, number & ~HIDDEN
 
 
 NOTHING = Asked("", "", weak=True)
@@ -316,8 +342,9 @@ class SymbolIndex:
     def __init__(self, elf: Elf) -> None:
         self.elf = elf
         self.own = elf.own_versions()
+        self.count = elf.count_symbols()
         self.place = elf.offset_of(elf.value(GNU_HASH)) if elf.value(GNU_HASH) else 0
-        self.symbols, self.strings = (elf.offset_of(elf.value(tag)) for tag in (SYMTAB, STRTAB))
+        self.symbols, self.strings, self.versym = (elf.offset_of(elf.value(tag)) for tag in (SYMTAB, STRTAB, VERSYM))
         self.all = None if self.place else read_symbols(elf)
 
     def has(self, name: str, version: str = "") -> bool:
@@ -326,6 +353,10 @@ class SymbolIndex:
             return self.all.has(name, version if self.own else "")
         found = self._find(name.encode())
         return version in found if version and self.own else bool(found)
+
+    def lacking(self, names: set[str], nodes: set[str]) -> tuple[set[str], set[str]]:
+        """Give what is not there of plain names and of `name@version`."""
+        return {one for one in names if not self.has(one)}, {one for one in nodes if not self.has(*one.split("@", 1))}
 
     def starting(self, stem: str) -> Iterator[str]:
         """Give the names that begin so, by the table of strings alone: quicker than all symbols."""
@@ -364,13 +395,13 @@ class SymbolIndex:
         return same and section != 0 and info >> 4 in SEEN and other & 3 in (DEFAULT, PROTECTED)
 
     def _version(self, index: int) -> str:
-        if not self.elf.value(VERSYM):
+        if not self.own:
             return ""
-        number = struct.unpack_from("<H", self.elf.data, self.elf.offset_of(self.elf.value(VERSYM)) + 2 * index)[0]
+        number = struct.unpack_from("<H", self.elf.data, self.versym + 2 * index)[0]
         return self.own.get(number & ~HIDDEN, "") if number & ~HIDDEN >= OWN else ""
 
 
-@lru_cache(maxsize=1)  # one name is looked up in one library after another
+@lru_cache(maxsize=100_000)  # one name is looked up in one library after another
 def _gnu_hash(name: bytes) -> int:
     found = 5381
     for letter in name:

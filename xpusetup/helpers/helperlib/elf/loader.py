@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import TypeVar
 
 from helperlib.elf.file import (
     NEEDED,
@@ -25,9 +26,14 @@ from helperlib.elf.file import (
     Elf,
     NotElfError,
     OtherClassError,
+    Symbol,
+    SymbolIndex,
     Symbols,
+    read_asked,
     read_symbols,
 )
+
+T = TypeVar("T")
 
 TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)\b)")
 
@@ -210,6 +216,8 @@ MAGIC = b"glibc-ld.so.cache1.1"
 ENTRY = struct.Struct("<iIIIQ")
 ANY_LIBC6 = 0xFF
 LIBC6 = 3
+ONE_BY_ONE = 8
+"""How many times as long a name takes that is looked up as one of many that are read."""
 
 
 class FileReader:
@@ -219,6 +227,9 @@ class FileReader:
         self.sysroot = sysroot.rstrip("/")
         self._libraries: dict[str, LoaderFile | None] = {}
         self._symbols: dict[str, Symbols] = {}
+        self._asked: dict[str, tuple[Symbol, ...]] = {}
+        self._indexes: dict[str, SymbolIndex | None] = {}
+        self._looked: dict[str, int] = {}
 
     def look(self, path: str) -> LoaderFile | None:
         """Give what is at a path; None where nothing is that can be read."""
@@ -227,14 +238,33 @@ class FileReader:
         return self._libraries[path]
 
     def symbols(self, library: LoaderFile) -> Symbols:
-        """Give the symbols of a library; none where they cannot be read."""
-        if library.identity not in self._symbols:
+        """Give the symbols that a library has; none where they cannot be read."""
+        return self._read(library, self._symbols, read_symbols, Symbols(frozenset(), frozenset()))
+
+    def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
+        """Give what a library asks others for, without reading what it has; nothing where that cannot be read."""
+        return self._read(library, self._asked, read_asked, ())
+
+    def index(self, library: LoaderFile) -> SymbolIndex | None:
+        """Give what finds single names of a library; None where it cannot be read."""
+        return self._read(library, self._indexes, SymbolIndex, None)
+
+    def lacking(self, library: LoaderFile, names: set[str], nodes: set[str]) -> tuple[set[str], set[str]]:
+        """Give what a library lacks of names and of `name@version`: one by one until reading all costs no more."""
+        looked = self._looked[library.identity] = self._looked.get(library.identity, 0) + len(names) + len(nodes)
+        index = self.index(library)
+        if index is not None and index.all is None and looked * ONE_BY_ONE < index.count:
+            return index.lacking(names, nodes)
+        return self.symbols(library).lacking(names, nodes)
+
+    @staticmethod
+    def _read(library: LoaderFile, known: dict[str, T], read: Callable[[Elf], T], nothing: T) -> T:
+        if library.identity not in known:
             try:
-                found = read_symbols(open_elf(library.path))
+                known[library.identity] = read(open_elf(library.path))
             except (OSError, NotElfError, struct.error):
-                found = Symbols((), frozenset(), frozenset())
-            self._symbols[library.identity] = found
-        return self._symbols[library.identity]
+                known[library.identity] = nothing
+        return known[library.identity]
 
     def places(self, variable: str) -> Places:
         """Give where a process looks whose LD_LIBRARY_PATH this is."""

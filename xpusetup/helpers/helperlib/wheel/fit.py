@@ -13,7 +13,6 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, join, normpath
@@ -30,8 +29,8 @@ from helperlib.elf.conflicts import (
     path_of,
     stem_of,
 )
-from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, SymbolIndex, Symbols, name_machine, read_symbols
-from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process, make_library, open_elf
+from helperlib.elf.file import BROKEN, MAGIC, Elf, NotElfError, Symbol, Symbols, name_machine, read_asked, read_symbols
+from helperlib.elf.loader import FileReader, Loaded, LoaderFile, Process, make_library
 from helperlib.env.distributions import InstalledDistribution, requires
 from helperlib.wheel.contents import LIBRARY, LINKER_SCRIPT, NO_TARGETS, UNREADABLE, list_files, what_instead
 from helperlib.wheel.images import Targets, read_targets
@@ -39,9 +38,10 @@ from helperlib.wheel.libraries import IMPORTED, installed
 
 
 class ArchivePart(NamedTuple):
-    """A library of an archive: what the loader knows of it, its symbols, its device code."""
+    """A library of an archive: what the loader knows of it, what it asks for and has, its device code."""
 
     library: LoaderFile
+    asked: tuple[Symbol, ...]
     symbols: Symbols
     targets: Targets = Targets()
 
@@ -92,7 +92,8 @@ class WheelArchive:
         with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
             elf = Elf(data)
             library = make_library(path, f"{self.path}:{path}", size, elf)
-            return ArchivePart(library, read_symbols(elf), NO_TARGETS if elf.lacks_sections() else read_targets(elf))
+            targets = NO_TARGETS if elf.lacks_sections() else read_targets(elf)
+            return ArchivePart(library, read_asked(elf), read_symbols(elf), targets)
 
     def text(self, ending: str) -> str:
         """Give a file of its .dist-info folder as text; empty where it has none."""
@@ -115,7 +116,7 @@ class InstalledFiles:
 
     def parts(self) -> list[ArchivePart]:
         """Give all of its libraries, with their symbols."""
-        return [ArchivePart(library, self.disk.symbols(library)) for library in self.libraries()]
+        return [ArchivePart(one, self.disk.asked(one), self.disk.symbols(one)) for one in self.libraries()]
 
     def libraries(self) -> list[LoaderFile]:
         """Give what the loader knows of its libraries; what is none is left out, what is cut off is a trouble."""
@@ -155,7 +156,6 @@ class World:
         self.disk = disk
         self.archives = archives
         self.hidden = hidden
-        self._indexes: dict[str, SymbolIndex | None] = {}
 
     def look(self, path: str) -> LoaderFile | None:
         """Give the library at a path, as the loader's model asks for it."""
@@ -167,33 +167,26 @@ class World:
     def _part(self, path: str) -> ArchivePart | None:
         return next((part for one in self.archives if (part := one.part(path)) is not None), None)
 
-    def symbols(self, library: LoaderFile) -> Symbols:
-        """Give all symbols of a library."""
+    def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
+        """Give what a library asks others for."""
         part = self._part(library.path)
-        return part.symbols if part is not None else self.disk.symbols(library)
+        return part.asked if part is not None else self.disk.asked(library)
 
     def has(self, library: LoaderFile, name: str, version: str) -> bool:
         """Say whether a library has a name, in a version node where one is asked for and it has any."""
         part = self._part(library.path)
         if part is not None:
             return part.symbols.has(name, version if library.has else "")
-        index = self._index(library)
+        index = self.disk.index(library)
         return index is not None and index.has(name, version)
 
     def starting(self, library: LoaderFile, stem: str) -> Iterator[str]:
         """Give the names of a library that begin so."""
-        part, index = self._part(library.path), self._index(library)
+        part, index = self._part(library.path), self.disk.index(library)
         if part is not None:
             yield from (name for name in part.symbols.names if name.startswith(stem))
         elif index is not None:
             yield from index.starting(stem)
-
-    def _index(self, library: LoaderFile) -> SymbolIndex | None:
-        if library.identity not in self._indexes:
-            self._indexes[library.identity] = None
-            with suppress(OSError, NotElfError, struct.error):
-                self._indexes[library.identity] = SymbolIndex(open_elf(library.path))
-        return self._indexes[library.identity]
 
 
 # What cannot be loaded, and why.
@@ -283,7 +276,7 @@ class FitBench:
         ]
 
     def _judge_one(self, part: ArchivePart, own: Mapping[str, LoaderFile]) -> JudgedLibrary:
-        asked = [symbol.name for symbol in part.symbols.asked]
+        asked = [symbol.name for symbol in part.asked]
         found = tuple(self._problems(part.library, own))
         problems = tuple(one for one in found if not is_switched(one))
         return JudgedLibrary(
@@ -349,7 +342,7 @@ class FitBench:
     ) -> Iterator[LoadProblem]:
         missing: dict[str, list[str]] = {}
         told = {asked.version for asked in one.library.asks}
-        for symbol in self.world.symbols(one.library).asked:
+        for symbol in self.world.asked(one.library):
             if symbol.weak or (not self.closed and PYTHON.match(symbol.name)):
                 continue
             if symbol.version and symbol.version in told:

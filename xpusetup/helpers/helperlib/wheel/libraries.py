@@ -206,21 +206,23 @@ def check_xpu(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
 
 
-OF_ACCELERATORS = {
+SHOWN_BY = {
     "xpu": re.compile(r"lib(?:torch|c10)_xpu\.so|libsycl\.so"),
     "cuda": re.compile(r"lib(?:torch|c10)_cuda\.so|libcuda(?:rt)?[-.]"),
     "rocm": re.compile(r"lib(?:torch|c10)_hip\.so|libamdhip64\.so"),
+    "mpi": re.compile(r"libmpi(?:_cxx|cxx)?\.so"),
+    "xccl": re.compile(r"libccl\.so"),
 }
-"""Libraries that show that a build took an accelerator: they are in the wheel, or something in it needs them."""
+"""Libraries that show what a build took: they are in the wheel, or something in it needs them."""
 
 
 def check_others(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
-    """Look for accelerators that a build was to leave out."""
+    """Look for what a build was to leave out."""
     if not wanted.without:
-        return WheelFinding("info", "no accelerator was to be left out")
+        return WheelFinding("info", "nothing was to be left out")
     limit = f"nothing of {', '.join(wanted.without)}"
     names = {name for one in wheel.libraries for name in (basename(one.path), *one.needed)}
-    found = {which: {name for name in names if OF_ACCELERATORS[which].match(name)} for which in wanted.without}
+    found = {which: {name for name in names if SHOWN_BY[which].match(name)} for which in wanted.without}
     if said := [f"built for {which}, for it has or needs {some(those)}" for which, those in found.items() if those]:
         return WheelFinding("fail", "; ".join(said), limit)
     return WheelFinding("ok", limit, limit)
