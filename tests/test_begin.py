@@ -48,7 +48,7 @@ def test_golden_profile() -> None:
     profile = make_device_profile("acme-1", shipped("sim"), ACME, "acme.toml", source)
     text = render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE")
     assert parse_profile(text, "acme-1.toml") == profile
-    hold_one("profiles/acme.toml", text)
+    hold_one("profiles/acme.toml", text.partition("[hashes]")[0])
 
 
 def test_a_branch_stays_a_branch() -> None:

@@ -11,7 +11,6 @@ import pytest
 from logs import HERE, explained, ids
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.explanation import LogLine, explain, fill_commands
-from xpusetup.explain.news import LISTED, find_news, read_known
 from xpusetup.explain.place import find_system
 
 if TYPE_CHECKING:
@@ -153,22 +152,6 @@ def test_nothing_known_shows_the_best_line_and_the_last() -> None:
         LogLine(3, "bye"),
     ]
     assert explained("a\nb\n").describe().last[-1] == LogLine(2, "b")
-
-
-def test_what_a_good_log_says_too_counts_for_nothing() -> None:
-    good = b"[1/2] a\nRuntimeError: always said, 17 times\nend 0x7f12\n"
-    bad = b"[1/2] a\nRuntimeError: always said, 18 times\nnew words 3\nnew words 4\nend 0x7f99\n"
-    known = read_known([good])
-    assert explain([bad], (), known).first_error is None
-    assert explain([bad], ()).first_error is not None
-    news = find_news([bad[:30], bad[30:]], known)
-    assert (news.lines, news.count) == (((3, "new words 3"),), 1)
-
-
-def test_many_new_lines_are_counted() -> None:
-    lines = [f"{'x' * number} said" for number in range(1, 60)]
-    news = find_news(["\n".join(lines).encode()], read_known([b"a\n"]))
-    assert (len(news.lines), news.count) == (LISTED, 59)
 
 
 @pytest.mark.parametrize(

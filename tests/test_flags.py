@@ -68,20 +68,18 @@ def is_kept(command: str) -> bool:
     return told is not None and all(reaches_steps(each.partition("=")[0]) for each in told[1].split())
 
 
-@pytest.mark.parametrize("known", [each for each in SIGNATURES if each.phase in BUILDING], ids=lambda each: each.id)
-def test_advice_on_a_failed_build_reaches_its_steps(known: object) -> None:
-    commands = known.commands  # type: ignore[attr-defined]
-    if known.id not in OTHERS_OWN:  # type: ignore[attr-defined]
-        lost = [each for each in commands if TO_SHELL.search(each) and not is_kept(each)]
-        assert not lost, "steps begin with a clean environment"
-    said = [name for each in (*commands, known.fix) for name in BEFORE.findall(each)]  # type: ignore[attr-defined]
-    assert all(map(reaches_steps, said))
+def test_advice_on_a_failed_build_reaches_its_steps() -> None:
+    for known in (each for each in SIGNATURES if each.phase in BUILDING):
+        if known.id not in OTHERS_OWN:
+            lost = [each for each in known.commands if TO_SHELL.search(each) and not is_kept(each)]
+            assert not lost, f"{known.id}: steps begin with a clean environment"
+        said = [name for each in (*known.commands, known.fix) for name in BEFORE.findall(each)]
+        assert all(map(reaches_steps, said)), known.id
 
 
-@pytest.mark.parametrize("text", CHECKS.values(), ids=CHECKS)
-def test_advice_of_a_check_reaches_steps_or_says_for_whom_it_is(text: object) -> None:
-    lines = [text.say, *(line for lines in text.commands.values() for line in lines)]  # type: ignore[attr-defined]
-    for line in lines:
+def test_advice_of_a_check_reaches_steps_or_says_for_whom_it_is() -> None:
+    texts = CHECKS.values()
+    for line in (line for text in texts for lines in ([text.say], *text.commands.values()) for line in lines):
         said = [pair.partition("=")[0] for found in NAMES.findall(line) for pair in found.split()]
         own = re.search(r"by hand|[Ff]or one shell|Before anything is imported", line)
         assert own or all(map(reaches_steps, said)), line

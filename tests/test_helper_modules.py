@@ -6,8 +6,6 @@ import ast
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
-
 from data.profiles import shipped
 from helper_modules import HELPERS, LIBRARY, closure, closure_files, imported, is_entry, modules, started
 from test_layers import cycle_of
@@ -33,14 +31,13 @@ def test_there_are_few() -> None:
     assert len(list(HELPERS.rglob("*.py"))) <= MOST
 
 
-@pytest.mark.parametrize("name", modules())
-def test_entries_lie_flat_and_libraries_in_folders(name: str) -> None:
-    assert is_entry(name) == (has_main(name) or name in PLUGINS)
+def test_entries_lie_flat_and_libraries_in_folders() -> None:
+    assert [name for name in modules() if is_entry(name) != (has_main(name) or name in PLUGINS)] == []
 
 
-@pytest.mark.parametrize("name", [name for name in modules() if not is_entry(name)])
-def test_a_library_imports_no_entry(name: str) -> None:
-    assert [each for each in imported(name) if is_entry(each)] == []
+def test_a_library_imports_no_entry() -> None:
+    libraries = [name for name in modules() if not is_entry(name)]
+    assert [(name, each) for name in libraries for each in imported(name) if is_entry(each)] == []
 
 
 def test_every_library_is_imported() -> None:
@@ -52,16 +49,16 @@ def test_no_helper_imports_itself_on_the_way() -> None:
     assert cycle_of({name: set(imported(name)) for name in modules()}) == []
 
 
-@pytest.mark.parametrize("name", modules())
-def test_what_a_helper_imports_is_there(name: str) -> None:
-    tops = set()
-    for node in ast.walk(ast.parse(modules()[name].read_text())):
-        if isinstance(node, ast.Import):
-            tops |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            tops.add(node.module.split(".")[0])
-    own = {each.split(".")[0] for each in modules()}
-    assert tops <= own | FOREIGN | set(sys.stdlib_module_names)
+def test_what_a_helper_imports_is_there() -> None:
+    tops: dict[str, str] = {}
+    for name, path in modules().items():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                tops |= {alias.name.split(".")[0]: name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                tops[node.module.split(".")[0]] = name
+    known = {each.split(".")[0] for each in modules()} | FOREIGN | set(sys.stdlib_module_names)
+    assert {each: name for each, name in tops.items() if each not in known} == {}
 
 
 def test_no_entry_hides_a_module_of_python() -> None:
@@ -76,10 +73,10 @@ def test_a_closure_has_what_is_imported_and_what_is_started() -> None:
     assert "helperlib.suites.plugin" in closure("run_suite")
 
 
-@pytest.mark.parametrize("name", [name for name in modules() if is_entry(name)])
-def test_all_that_an_entry_needs_travels(name: str) -> None:
+def test_all_that_an_entry_needs_travels() -> None:
     travels = helper_files(shipped("sim"))
-    assert [path for path in closure_files(name) if f"helpers/{path.relative_to(HELPERS)}" not in travels] == []
+    needed = {path for name in modules() if is_entry(name) for path in closure_files(name)}
+    assert [path for path in needed if f"helpers/{path.relative_to(HELPERS)}" not in travels] == []
 
 
 def test_half_written_helpers_of_a_killed_run_go(tmp_path: Path) -> None:

@@ -7,15 +7,15 @@ from collections import Counter
 import pytest
 
 from data.held import Held, lacking, unexplained
+from data.ledger import LEDGER_FILE, parse_ledger, release_of, rows_of
 from data.ledger_page import make_page
 from data.profiles import FROM_SOURCE, SHIPPED, TOP, shipped, taken
 from xpusetup.base.document import UnfitError
-from xpusetup.config.ledger import ORIGIN, parse_ledger, release_of, rows_of
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
 from xpusetup.machine.toolkits import find_refusal
 
-TEXT = (TOP / "xpusetup" / ORIGIN).read_text()
+TEXT = LEDGER_FILE.read_text()
 LEDGER = parse_ledger(TEXT)
 NAMES = [name for name in SHIPPED if rows_of(LEDGER, shipped(name))]
 

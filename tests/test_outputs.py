@@ -251,11 +251,3 @@ def test_redirects_of_git() -> None:
 def test_entry_points() -> None:
     text = "[console_scripts]\nx = y:z\n\n[torch.backends]\nsimxpu = simxpu:_autoload\n"
     assert parsers.parse_entry_points(text, "torch.backends") == {"simxpu": "simxpu:_autoload"}
-
-
-def test_packages_of_the_system_that_an_environment_needs() -> None:
-    rows = [("libc6", False), ("libstdc++6", False), ("libc6", False), ("torch 2.14.1", True), ("", False)]
-    libraries = [
-        parsers.LoadedLibrary(name="x", path="/x", size=1, owner=owner, own=own, why="linked") for owner, own in rows
-    ]
-    assert parsers.system_packages(libraries) == ["libc6", "libstdc++6"]

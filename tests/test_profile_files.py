@@ -152,12 +152,9 @@ def test_a_profile_is_shown_as_its_file_says_it(name: str) -> None:
     data = show_profile(name).data
     shown = to_json(hide_all(data))
     assert isinstance(shown, dict)
-    rules = shown.pop("upstream")
     del shown["costs"]
     profile = load_profile(name)
     assert shown == to_table(profile)
-    assert isinstance(rules, list)
-    assert all(isinstance(rule, dict) and {"place", "told", "ours"} <= rule.keys() for rule in rules)
     measured = [each.target for each in data.costs.cost] if data.costs else []
     assert {*measured} <= {*(profile.arch.default if profile.arch else [])}
 

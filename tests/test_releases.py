@@ -10,10 +10,10 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from data.plans import locked, plan_of
-from data.profiles import SHIPPED, shipped
+from data.profiles import SHIPPED, TOP, shipped
 from data.releases import FACTS, Fact
 from data.texts import GPUS
-from golden import hold
+from golden import hold, hold_changes
 from xpusetup.base.model import ROOT
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
 from xpusetup.emit.script import recipe_of
@@ -207,8 +207,23 @@ def test_openreg_is_of_the_release_that_it_is_built_against() -> None:
     assert f"v{Version(ready.version).public}" == torch.tag
 
 
+LIKE = {
+    **{f"torch-2.{minor}": f"torch-2.{minor + 1}" for minor in range(4, 14)},
+    "torch-2.15": "torch-2.14",
+    "main": "torch-2.14",
+    **{f"gaudi-1.2{minor}": "gaudi-1.24.0" for minor in range(4)},
+    "ascend-2.10": "ascend-2.14",
+    "ascend-2.12": "ascend-2.14",
+}
+"""Whose plan one is most like: of these only what differs from that is kept."""
+
+
 def test_golden_recipes() -> None:
-    hold("plans", {f"{name}.txt": render_recipe(plan_of(locked(shipped(name)))) for name in SHIPPED})
+    recipes = {name: render_recipe(plan_of(locked(shipped(name)))) for name in SHIPPED}
+    hold("plans", {f"{name}.txt": text for name, text in recipes.items() if name not in LIKE})
+    assert {path.stem for path in (TOP / "tests/golden/plan-changes").iterdir()} == {*LIKE}
+    for name, other in LIKE.items():
+        hold_changes(f"plan-changes/{name}", {other: recipes[name]}, recipes)
 
 
 def test_one_recipe_in_the_order_of_the_releases_guide() -> None:

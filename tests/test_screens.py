@@ -147,7 +147,6 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("verify-wheel-verbose", screens.WHEEL, True),
     ("fits", screens.FITS, False),
     ("fits-verbose", screens.FITS, True),
-    ("env-closure", screens.CLOSURE, False),
     ("cache-size", screens.CACHE, False),
     ("cache-size-verbose", screens.CACHE, True),
     ("cache-prune", screens.PRUNED, False),
@@ -273,13 +272,6 @@ def test_golden_lists(console: Console) -> None:
         console.file = StringIO()
         show.show_data(console, result.data, verbose=False)
         hold_one(f"screens/{name}.txt", text_of(console))
-
-
-def test_golden_rules_of_upstream(console: Console) -> None:
-    """What upstream's files say of a build, where it was read, and what of ours follows it."""
-    console.file = StringIO()
-    show.show_data(console, show_profile("cpu-2.13").data, verbose=True)
-    hold_one("screens/profiles-show-verbose.txt", text_of(console))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from data import screens
 from data.outcomes import OUTCOMES
 from data.saved import machine_file
 from test_advice import commands_in
-from test_machines import doctor, screen_of_setup
+from test_machines import SHOWN, doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import read_json_as, to_json
@@ -151,7 +151,7 @@ def test_columns(name: str) -> None:
     hold(lambda console: show.show_data(console, data, verbose=more))
 
 
-@pytest.mark.parametrize("name", sorted(OUTCOMES))
+@pytest.mark.parametrize("name", SHOWN)
 def test_machines(name: str) -> None:
     for more in (False, True):
         hold(lambda console, more=more: show.show_data(console, doctor(name), verbose=more), doctor(name))  # type: ignore[misc]

@@ -15,8 +15,8 @@ from xpusetup.plan.compile import LIBRARIES, SWITCHES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from data.ledger import LedgerRow
     from xpusetup.base.model import Plan, Step
-    from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.profile import Profile
 
 OWN = {

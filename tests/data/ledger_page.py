@@ -7,8 +7,8 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from data.ledger import SEEN, LedgerRow, short
 from data.profiles import TOP
-from xpusetup.config.ledger import ORIGIN, SEEN, LedgerRow, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,14 +21,13 @@ TITLES = {
     "audio": "torchaudio",
     "triton": "Triton for XPU",
 }
-HEAD = f"""\
+HEAD = """\
 # What upstream's files say
 
 What PyTorch, torch-xpu-ops, torchvision, torchaudio and Triton decide in their own files about a build for Intel
-GPUs: one rule a row, where it was read, and what of ours follows it. `xpusetup profiles show NAME -v` says the rows of
-one profile.
+GPUs: one rule a row, where it was read, and what of ours follows it.
 
-This page is made of [{ORIGIN}](../xpusetup/{ORIGIN}). A test holds every shipped profile's real plan to the rows: it
+This page is made of [ledger.toml](ledger.toml). A test holds every shipped profile's real plan to the rows: it
 fails where the plan lacks what a row says of ours, and where it has a variable, a script, a requirement or a download
 that no row explains.
 

@@ -37,7 +37,7 @@ from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.site import SiteFile
 from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
-from xpusetup.commands.wheel_check import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.commands.wheel_check import WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.commands.wheel_fits import FitResult
 from xpusetup.commands.wheel_rebuild import RebuildResult, RebuiltWheel
 from xpusetup.config.lock import PinChange
@@ -45,7 +45,6 @@ from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
 from xpusetup.machine.fit import FittedWheel, FitTorch
 from xpusetup.machine.fit_read import FitLibrary, FitProblem
-from xpusetup.machine.parsers import LibraryOwner
 from xpusetup.rebuild.compare import WHY, MemberDifference
 from xpusetup.rebuild.io import VariedCondition
 from xpusetup.report.contents import Edge, Material, Span, make_report
@@ -89,8 +88,6 @@ BUILT = BuildResult(
     target=None,
     unverified=[],
     cached={},
-    remote={},
-    sent={},
 )
 TARGET = NinjaTarget(target="torch_xpu", files=[f"{ROOT}/src/torch/build/lib/libtorch_xpu.so"])
 FAILED = replace(
@@ -570,8 +567,6 @@ INSTALLED = InstallResult(
     target=None,
     unverified=[],
     cached={},
-    remote={},
-    sent={},
 )
 NEAR, FAR = "mirror.invalid", "index.invalid"
 
@@ -874,21 +869,6 @@ FITS = FitResult(
         ),
     ],
 )
-CLOSURE = LibraryClosure(
-    prefix="/home/me/venv",
-    looked=2,
-    conflicts=[],
-    packages=[
-        LibraryOwner(owner="intel-sycl-rt 2026.1.0", own=True, libraries=5, size=278_000_000, linked=14_000_000),
-        LibraryOwner(owner="umf 1.1.0", own=True, libraries=1, size=322_232, linked=322_232),
-        LibraryOwner(owner="libc6", own=False, libraries=6, size=3_145_728, linked=3_145_728),
-        LibraryOwner(owner="", own=False, libraries=1, size=1024, linked=0),
-    ],
-    missing=["libimf.so", "libsvml.so"],
-    system_packages=["libc6"],
-    fix="xpusetup doctor --for run",
-)
-
 AGAIN = "/home/me/.local/share/xpusetup/.rebuilt/torch-2.5-at-a-longer-path"
 REBUILT = RebuildResult(
     profile="torch-2.5",
@@ -932,7 +912,6 @@ REBUILT = RebuildResult(
             ]
             if wheel.name == "torch"
             else [],
-            diffoscope=f"{AGAIN}/results/torch.diffoscope.txt" if wheel.name == "torch" else "",
         )
         for wheel in WHEELS
     ],

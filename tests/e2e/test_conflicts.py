@@ -366,18 +366,6 @@ def test_what_works_together_is_not_told_of(kits: Kits, case: Callable[[Kits], S
     assert found["looked"] > 0 or case is folder_of_several
 
 
-def test_the_closure_names_packages_and_sizes(kits: Kits) -> None:
-    found = kits.new.look("--closure")
-    packages = {one["owner"]: one for one in found["packages"]}
-    assert {NEW_UR, NEW_UMF, "tcmlib 1.6.0", "intel-pti 1.2.0"} <= packages.keys()
-    rows = {one["name"]: one for one in found["libraries"]}
-    umf = rows["libumf.so.1"]
-    assert (umf["owner"], umf["own"], umf["why"]) == (NEW_UMF, True, "linked")
-    assert umf["size"] == (kits.new.lib / "libumf.so.1").stat().st_size
-    assert (rows["libur_adapter_level_zero.so.0"]["why"], rows["libc.so.6"]["own"]) == ("opened", False)
-    assert {"libimf.so", "libsvml.so"} <= set(found["missing"]), "the compiler's runtime was left out"
-
-
 def test_the_environment_of_these_tests_is_sound() -> None:
     found = Place(Path(psutil.__file__).parents[4]).look()
     assert found["conflicts"] == []

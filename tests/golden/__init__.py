@@ -41,6 +41,12 @@ def hold_scripts(name: str, texts: Mapping[str, str], base: Mapping[str, str]) -
     hold_one(f"scripts/{name}.diff", "".join(parts))
 
 
+def hold_changes(name: str, texts: Mapping[str, str], base: Mapping[str, str]) -> None:
+    """Compare texts with one file, which holds only the lines in which they differ from others of the same names."""
+    parts = [f"==> {file}\n{_changes(base.get(file, ''), text)}" for file, text in sorted(texts.items())]
+    hold_one(f"{name}.diff", "".join(parts))
+
+
 def hold_together(name: str, texts: Mapping[str, str]) -> None:
     """Compare texts with one file that holds them all."""
     hold_one(name, "".join(f"==> {file}\n{text}" for file, text in sorted(texts.items())))

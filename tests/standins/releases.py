@@ -4,14 +4,13 @@ What has to be sourced and exported is what the ledger says of the release.
 """
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
+from data.ledger import LEDGER_FILE, parse_ledger
 from standins.oneapi import COMPONENTS
-from xpusetup.config.ledger import ORIGIN, parse_ledger
 
 Era = Literal["setup.py", "scikit-build-core"]
-LEDGER = parse_ledger((Path(__file__).parents[2] / "xpusetup" / ORIGIN).read_text())
+LEDGER = parse_ledger(LEDGER_FILE.read_text())
 SPOILING = ("USE_MPI", "BUILD_SOX", "USE_FFMPEG")
 """What upstream lets pass, and then links a library that nothing brings, or downloads: a stand-in refuses it."""
 

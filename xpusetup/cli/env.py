@@ -21,17 +21,10 @@ def env(
     *,
     where: options.BuiltWhere,
     build: Annotated[bool, options.flag("--build", "Print the variables of a build step.")] = False,
-    closure: Annotated[
-        bool, options.flag("--closure", "List the libraries that it loads, and the package of each.")
-    ] = False,
     shell: options.Shell = "",
     told: options.LongOutput,
 ) -> AnyResult:
     """Print the variables of a build's environment, for eval."""
-    if closure:
-        from xpusetup.commands.wheel_check import closure as list_libraries
-
-        return list_libraries(where.find(say=told.say))
     from xpusetup.commands.env import env as make
 
     return make(where.find(say=told.say), build=build, shell=shell, say=told.say)

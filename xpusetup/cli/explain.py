@@ -19,9 +19,6 @@ def explain(
         str,
         typer.Argument(help="The log, or a build whose step failed; - is stdin.", metavar="LOG", show_default="stdin"),
     ] = "",
-    good: Annotated[
-        str, options.value("--good", "OTHER", "A log of a run that went well, to compare with.", False)
-    ] = "",
     prompt: options.AskOthers = False,
     told: options.LongOutput,
 ) -> AnyResult:
@@ -29,7 +26,7 @@ def explain(
     if prompt:
         from xpusetup.commands.prompt import prompt_of_log
 
-        return prompt_of_log(log, good)
+        return prompt_of_log(log)
     from xpusetup.commands.explain import explain as make
 
-    return make(log, good)
+    return make(log)

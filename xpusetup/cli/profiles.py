@@ -11,7 +11,6 @@ from xpusetup.base.errors import UsageError
 from xpusetup.cli import complete, options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from xpusetup.commands.result import AnyResult
@@ -30,9 +29,9 @@ def profiles_list(*, told: options.ResultOutput) -> AnyResult:
     return list_profiles()
 
 
-@options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim -v")
+@options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim --json")
 def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
-    """Show all of a profile, with the source of each pin. -v adds what PyTorch's own files say."""
+    """Show all of a profile, with the source of each pin."""
     from xpusetup.commands.profiles import show_profile
 
     return show_profile(name)
@@ -86,65 +85,28 @@ class ForDevice:
             return new_for_device(name, self.device, asked, base=base, path=path, say=say)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ForRelease:
-    """The release that a new profile is of, and the checkout that its files are in."""
-
-    release: Annotated[str, options.value("--release", "X.Y", "For this release of PyTorch, from its own files.")] = ""
-    source: Annotated[str, options.value("--source", "CHECKOUT", "With --release: read them from this checkout.")] = ""
-
-    def write(self, name: str, folder: str, find: Callable[[str], Path], told: options.ResultOutput) -> AnyResult:
-        """Write the profile of the release; `find` gives the file for its name."""
-        from xpusetup.commands.new_release import ReleaseOptions, new_release
-        from xpusetup.config.new_release import parse_release
-        from xpusetup.ui.live import asking
-
-        if folder and self.source:
-            raise UsageError("--from and --source both say where the files are", fix="give one of them")
-        named = name or f"torch-{parse_release(self.release)[0]}"
-        asked = ReleaseOptions(release=self.release, folder=folder, source=self.source)
-        path = find(named)
-        with asking(quiet=told.silent) as say:
-            return new_release(named, asked, path, say)
-
-
-Base = Annotated[
-    str,
-    options.value(
-        "--from",
-        "NAME|FOLDER",
-        "The profile to begin with; with --release: a folder of PyTorch's files.",
-        "torch-2.14; for a device sim",
-    ),
-]
+Base = Annotated[str, options.value("--from", "NAME", "The profile to begin with.", "torch-2.14; for a device sim")]
 
 
 @options.command(
     "profiles new",
     "xpusetup profiles new mine --from torch-2.14",
-    "xpusetup profiles new --release 2.15 --source ~/pytorch",
-    common="--from --device --release --out",
+    "xpusetup profiles new acme-1 --device acme.toml --repo https://github.com/acme/torch_acme --rev v1.0",
+    common="--from --device --out",
 )
 def profiles_new(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the new profile.")] = "",
     base: Base = "",
     of_device: ForDevice,
-    of_release: ForRelease,
     force: Annotated[bool, options.flag("--force", "Overwrite an existing file.")] = False,
     out: options.Out = "",
     told: options.ResultOutput,
 ) -> AnyResult:
-    """Write a new profile: a copy, one for a device, or one for a release of PyTorch."""
+    """Write a new profile: a copy, or one for a device."""
     from xpusetup.commands.profiles import new_file, new_profile
 
     source = any((of_device.repo, of_device.rev, of_device.version))
-    if of_release.release and (of_device.device or source):
-        raise UsageError("--release goes with none of --device, --repo, --rev and --version", fix="leave them out")
-    if of_release.release:
-        return of_release.write(name, base, lambda named: new_file(named, out, force=force), told)
-    if of_release.source:
-        raise UsageError("--source is for a release", fix="say which: --release 2.15")
     if not name:
         raise UsageError("a new profile needs a name", fix="as in: ", command="xpusetup profiles new mine")
     path = new_file(name, out, force=force)

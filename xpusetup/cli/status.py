@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 def status(
     *,
     where: options.BuiltWhere,
-    diff: Annotated[
-        list[str] | None, options.value("--diff", "OTHER.json", "Compare with this saved result; several make a table.")
-    ] = None,
     log: Annotated[str, options.value("--log", "STEP", "Print the log of this step.", offer=complete.steps)] = "",
     follow: Annotated[bool, options.flag("--follow -f", "With --log: go on as it is written.")] = False,
     check: Annotated[bool, options.flag("--check", "Hash every file that was made or installed.")] = False,
@@ -37,10 +34,6 @@ def status(
 
         write = partial(write_text, stderr=told.json)
         return show_log(where.find(), log, more=follow, say=lambda text: say_part(partial(write, text)))
-    if diff:
-        from xpusetup.commands.devices import diff as compare
-
-        return compare(where.find(), diff)
     from xpusetup.commands.status import status as make
 
     return make(where.find(), check=check)

@@ -28,9 +28,6 @@ class CheckRequest:
     patience: options.Patience = None
     junit: options.Junit = ""
     mode: Annotated[str, options.value("--mode", "NAME", "A mode of the device, such as lazy.")] = ""
-    throughput: Annotated[bool, options.flag("--throughput", "Also measure how many images it computes a second.")] = (
-        False
-    )
     save: Annotated[str, options.value("--save", "FILE", "Write a record to send in; it names nobody.")] = ""
 
     def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:

@@ -161,7 +161,7 @@ class ReadyRun:
     prepared: PreparedPlan
     gap: AirGap | None
     launcher: Launcher | None
-    engine: str
+    left_out: str
     tuned: dict[str, str]
     network: dict[str, str]
 
@@ -184,7 +184,7 @@ def make_ready(
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
-    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    launcher, left_out = tuning.ready_launcher(prepared, options.launcher)
     tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose.command == "build" else {}
     tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
@@ -197,7 +197,7 @@ def make_ready(
         prepared=prepared,
         gap=gap,
         launcher=launcher,
-        engine=engine,
+        left_out=left_out,
         tuned=tuned,
         network=network,
     )
@@ -220,7 +220,7 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
     purpose, tuned, launcher = prepared.purpose, ready.tuned, ready.launcher
     observe = with_forecast(ready.options.observe, prepared)
     observe(plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *filter(None, [ready.engine]), *_worth_saying(workspace, prepared)):
+    for text in (*prepared.notes, *filter(None, [ready.left_out]), *_worth_saying(workspace, prepared)):
         observe(note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:

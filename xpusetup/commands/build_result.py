@@ -94,10 +94,10 @@ class NinjaTarget:
 class BuildResult:
     """How a build or an installation ended: steps, wheels, what was proven (null: no device), and what leads on.
 
-    `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
-    counts by step. `left` are steps to come, `only` the components that were asked for alone, `until` the last step
-    that was. `misfits`: what beside torch was made for another one, null where nobody could look. `members` are those
-    of a stack, `starts` what begins with it.
+    `seconds` are those of this run, `took` those of its steps. `cached` are a compiler cache's counts by step. `left`
+    are steps to come, `only` the components that were asked for alone, `until` the last step that was. `misfits`: what
+    beside torch was made for another one, null where nobody could look. `members` are those of a stack, `starts` what
+    begins with it.
     """
 
     profile: str
@@ -123,8 +123,6 @@ class BuildResult:
     took: dict[str, float]
     report: str
     cached: dict[str, tuple[int, int]]
-    remote: dict[str, int]
-    sent: dict[str, tuple[int, int]]
     failure: StepFailure | None = None
     reached_out: list[NetworkAttempt] = field(default_factory=list)
     misfits: list[InstalledMisfit] | None = None
@@ -199,8 +197,6 @@ def describe_build(
         took=outcome.took,
         report=workspace.command("report", "--open"),
         cached=outcome.cached,
-        remote=outcome.remote,
-        sent=outcome.sent,
         misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
         members=list_members(workspace.profile, root),
         starts=list_starts(workspace.profile) if standing.installed else [],

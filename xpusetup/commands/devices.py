@@ -13,7 +13,6 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.env import ChosenPython, choose_python
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built
 from xpusetup.config.devices import Device, known_devices
 from xpusetup.doctor.extensions import Remark, judge
 from xpusetup.doctor.question import check_texts
@@ -21,75 +20,13 @@ from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, 
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.machine.tables import gpu_table
-from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import LOCKED, find_roots
-from xpusetup.run.workspace import Where, load_settings, open_built
+from xpusetup.run.workspace import Where, load_settings
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify import outcomes
-
-# status --diff: this build's verification beside another one, or several results as one table.
-
-
-@dataclass(frozen=True)
-class IdentityRow:
-    """What tells results apart, by its name: what it is in each of them."""
-
-    label: str
-    values: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProofComparison:
-    """Results side by side. `rows` are their checks, `markdown` all of it as one table.
-
-    `here`: the first of two is that of this build.
-    """
-
-    results: list[outcomes.ProvenDevice]
-    identity: list[IdentityRow]
-    rows: list[outcomes.ComparedCheck]
-    markdown: str
-    here: bool
-
-
-def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
-    """Compare this build with one saved result, or several saved results with each other, for which nothing is built.
-
-    Raises UsageError for a file that holds no verification, NotReadyError where this build was never verified.
-    """
-    saved = [_read_proof(name) for name in others]
-    proofs = [_here(where), *saved] if len(saved) == 1 else saved
-    found = ProofComparison(
-        results=list(map(outcomes.identify, proofs)),
-        identity=[IdentityRow(label, values) for label, values in outcomes.identity_rows(proofs)],
-        rows=outcomes.compare(proofs),
-        markdown=outcomes.render_table(proofs),
-        here=len(saved) == 1,
-    )
-    return Result("status diff", found)
-
-
-def _read_proof(name: str) -> outcomes.VerificationRecord:
-    text = files.read_input(from_home(name))
-    if text is None:
-        line = "xpusetup verify --json > FILE"
-        raise UsageError(f"there is no file {name} that can be read", fix="save a result: ", command=line)
-    return outcomes.parse_proof(text, name)
-
-
-def _here(where: Where) -> outcomes.VerificationRecord:
-    workspace = open_built(where, failing=True)
-    root = find_built(workspace).root
-    proof = outcomes.make_proof(read_manifest(root))
-    if proof is None:
-        other = "\nor compare saved results: xpusetup status --diff A.json --diff B.json"
-        fix = Advice(Command("xpusetup verify"), other)
-        raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
-    return proof
-
 
 # devices table: results of verify from many machines and builds, as one table of devices and checks.
 

@@ -16,10 +16,9 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result, complete_result
 from xpusetup.config.shipped import is_path, versions_beside
-from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
+from xpusetup.explain.explanation import Cause, ExplainedLog
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import Signature, parse_signatures
-from xpusetup.explain.news import GoodTemplates, News, find_news, read_known
 from xpusetup.explain.scan import Watcher
 from xpusetup.machine.companions import TorchThere, torch_there
 from xpusetup.machine.installs import keep_torch_all, moves_torch
@@ -28,7 +27,6 @@ from xpusetup.machine.probe_system import read_families
 from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.run.manifest import read_failed, read_manifest
 from xpusetup.run.root import Root, read_lock
-from xpusetup.run.step_process import good_log
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
@@ -61,15 +59,6 @@ class StepWords:
     fix: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class NewLines:
-    """The first lines of a log of a kind that the good one has not, and how many such kinds there are."""
-
-    good: str | None = None
-    new: list[LogLine] = field(default_factory=list)
-    new_lines: int = 0
-
-
 @dataclass(frozen=True)
 class KnownCombination:
     """A combination of versions that is known not to work, of which a log tells."""
@@ -81,8 +70,8 @@ class KnownCombination:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainResult(ExplainedLog, NewLines):
-    """What a log says, and what is new in it against one that went well (`good`: its file, null where none is).
+class ExplainResult(ExplainedLog):
+    """What a log says.
 
     `said`: how the step of a build whose log it is told its failure by itself, null where it did not.
     """
@@ -110,7 +99,7 @@ class FullDisk(FreeSpace):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepFailure(NewLines):
+class StepFailure:
     """A step that failed: why, as far as that is known, what its log says by itself, and how to go on.
 
     `said`: what the step told by itself, null where it did not; `tried`: with how many jobs the memory was too small;
@@ -133,16 +122,13 @@ class StepFailure(NewLines):
     compiler: list[str] = field(default_factory=list)
 
 
-def explain(log: str, good: str = "") -> Result[ExplainResult]:
-    """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
-    known = read_known(read_log(Path(good))) if good else None
+def explain(log: str) -> Result[ExplainResult]:
+    """Explain a log; `-` and nothing mean stdin. Not to know a cause is a result too."""
     log = find_log(log)
     piped = log in {"", STDIN}
-    told, _ = explain_log(log, known)
-    news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
-    compared = fields_of(_compare(good, news)) if good else {}
+    told, _ = explain_log(log)
     name, said = ("stdin", None) if piped else (log, _read_words(Path(log)))
-    return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **compared, **fields_of(told)))
+    return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **fields_of(told)))
 
 
 def find_log(word: str) -> str:
@@ -156,10 +142,10 @@ def find_log(word: str) -> str:
     return str(root.log(failed))
 
 
-def explain_log(log: str, known: GoodTemplates | None = None) -> tuple[ExplainedLog, Lines]:
+def explain_log(log: str) -> tuple[ExplainedLog, Lines]:
     """Give what a log says, with advice for this machine and this build, and what was kept of its lines."""
     chunks = read_stdin() if log in {"", STDIN} else read_log(Path(log))
-    found = explain_chunks(chunks, known_signatures(), known)
+    found = explain_chunks(chunks, known_signatures())
     told = _keeping_torch(found.describe(families=read_families()), found.log)
     told = replace(told, causes=_for_a_build(told.causes, Path(log)))
     return complete_result(told, _situation(Path(log))), found.log
@@ -192,11 +178,6 @@ def _known(told: ExplainedLog) -> list[KnownCombination]:
     lines = [told.first_error, *(cause.text for cause in told.causes), *(line.text for line in told.context)]
     found = find_said(known_bad(), lines)
     return [KnownCombination(each.id, each.what, each.workaround, each.source) for each in found]
-
-
-def _compare(good: str, news: News) -> NewLines:
-    """Give what a log has that the good one has not."""
-    return NewLines(good=good, new=[LogLine(line, text) for line, text in news.lines], new_lines=news.count)
 
 
 def _situation(log: Path) -> dict[str, list[str]]:
@@ -250,11 +231,7 @@ def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     """Say why a step failed, where that is known, and what its log says by itself."""
     log = root.log(step)
-    good = good_log(log)
-    known = read_known(read_log(good)) if good.exists() else None
-    told = explain_chunks(read_log(log), known_signatures(), known, failed=True).describe(
-        go_on.command, read_families()
-    )
+    told = explain_chunks(read_log(log), known_signatures(), failed=True).describe(go_on.command, read_families())
     return StepFailure(
         step=step,
         log=str(log),
@@ -266,7 +243,6 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
         again=f"bash {root.script(step)}",
         go_on=go_on,
         said=_read_words(log),
-        **(fields_of(_compare(str(good), find_news(read_log(log), known))) if known else {}),
     )
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.explain import ExplainResult
     from xpusetup.commands.list import BuildList
     from xpusetup.commands.members import InstalledMisfit
-    from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.offer import InstallOffer
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
@@ -184,17 +183,6 @@ def _created(data: CreatedBundle) -> Lines:
 def _verified(data: VerifiedBundle) -> Lines:
     line = f"xpusetup {data.purpose} {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
     return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
-
-
-def _released(data: NewRelease) -> Lines:
-    file = shlex.quote(data.file)
-    lock = f"xpusetup profiles lock {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
-    unsure = f"{len(data.unconfirmed)} are not confirmed"
-    return (
-        ("see each pin with its source", f"xpusetup profiles show {file}", unsure),
-        ("see what it would do", f"xpusetup plan {file}", "it is whole"),
-        ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
-    )
 
 
 def _offer(data: InstallOffer) -> Lines:

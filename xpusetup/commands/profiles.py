@@ -24,8 +24,6 @@ from xpusetup.commands.members import list_members
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.devices import Device, is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
-from xpusetup.config.ledger import ORIGIN as LEDGER
-from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
 from xpusetup.config.load import parse_profile, read_patches
 from xpusetup.config.lock import (
     SHOWN,
@@ -104,9 +102,8 @@ class ProfileList:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownProfile(Profile):
-    """A profile, what upstream's files say of what it builds, and what was measured of its device targets."""
+    """A profile, and what was measured of its device targets."""
 
-    upstream: list[LedgerRow]
     costs: TargetCosts | None
 
 
@@ -202,11 +199,10 @@ def _row(profile: Profile) -> ListedProfile:
 
 
 def show_profile(name: str) -> Result[ShownProfile]:
-    """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
+    """Give all that a profile says, with the source and confidence of each pin."""
     profile = load_profile(name)
     costs = target_costs().of(profile.arch.default if profile.arch else ())
-    upstream = rows_of(parse_ledger(files.package_text(LEDGER)), profile)
-    shown = ShownProfile(**fields_of(profile), upstream=upstream, costs=costs if costs.cost else None)
+    shown = ShownProfile(**fields_of(profile), costs=costs if costs.cost else None)
     return Result("profiles show", shown)
 
 

@@ -14,12 +14,10 @@ from xpusetup.commands.collect_env import make_report
 from xpusetup.commands.doctor import DoctorOptions, judge_machine, look_at_machine, redactor_of
 from xpusetup.commands.explain import explain_log, find_log, root_of_log
 from xpusetup.commands.result import Result
-from xpusetup.explain.news import read_known
 from xpusetup.explain.prompt import make_prompt, make_prompt_of_machine
 from xpusetup.machine.tables import gpu_table
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.workspace import Where, open_workspace
-from xpusetup.system.logs import read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,10 +32,10 @@ class Prompt:
     prompt: str
 
 
-def prompt_of_log(log: str, good: str = "") -> Result[Prompt]:
+def prompt_of_log(log: str) -> Result[Prompt]:
     """Make the text for a log; for that of a step of a build also with the machine, which is this one then."""
     log = find_log(log)
-    told, lines = explain_log(log, read_known(read_log(Path(good))) if good else None)
+    told, lines = explain_log(log)
     root = root_of_log(Path(log))
     facts = probe_all(open_workspace(Where(root=str(root.path)))) if root else None
     machine = make_report(facts, gpu_table()) if facts else ""

@@ -38,10 +38,10 @@ def find_launcher(asked: str) -> Launcher | None:
 
 
 def ready_launcher(prepared: PreparedPlan, asked: str) -> tuple[Launcher | None, str]:
-    """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
+    """Give the compiler cache as this build uses it, and what is worth saying where it is left out.
 
-    Raises NotReadyError where they should and do not answer, or where a cache that is asked for cannot be written. A
-    build in which nothing is to be compiled asks nobody.
+    Raises NotReadyError where a cache that is asked for cannot be written. A build in which nothing is to be compiled
+    does not look.
     """
     launcher = find_launcher(asked)
     if launcher is None:
@@ -54,16 +54,7 @@ def ready_launcher(prepared: PreparedPlan, asked: str) -> tuple[Launcher | None,
         raise NotReadyError(f"{asked} cannot write {closed}", fix=f"{ELSEWHERE}; without it: --launcher none")
     if closed:
         return None, f"{launcher.name} is left out, because it cannot write {closed}; {ELSEWHERE}"
-    if launcher.name != "sccache":
-        return launcher, ""
-    from xpusetup.run.compiler_caches import ask_engine  # noqa: PLC0415 - most builds have no sccache
-
-    engine = ask_engine(launcher)
-    if engine is None:
-        return launcher, ""
-    machines = f"{engine.servers} {'machine' if engine.servers == 1 else 'machines'}"
-    said = f"sccache sends host compiles to {engine.scheduler}: {machines}, {engine.cpus} processors"
-    return launcher, said
+    return launcher, ""
 
 
 def cache_variables(prepared: PreparedPlan, launcher: Launcher | None) -> dict[str, str]:

@@ -51,7 +51,6 @@ class VerifyOptions:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     patience: float = 300
-    throughput: bool = False
     mode: str = ""
     save: str = ""
 
@@ -286,8 +285,7 @@ def choose_device(subject: Subject, asked: VerifyOptions) -> ChosenDevice:
 def _options(asked: VerifyOptions) -> tuple[str, ...]:
     named = [word for name in asked.only for word in ("--only", name)]
     named += [word for name in asked.skip for word in ("--skip", name)]
-    more = ("--throughput",) if asked.throughput else ()
-    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *more)
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named)
 
 
 # verify --fallbacks: which operators run on the CPU, as published, as a log tells, or as this device does.

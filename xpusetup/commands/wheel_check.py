@@ -1,4 +1,4 @@
-"""wheel check: what is in a wheel, held against a profile; and what an environment's packages load."""
+"""wheel check: what is in a wheel, held against a profile."""
 
 from __future__ import annotations
 
@@ -12,24 +12,17 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built
 from xpusetup.config.shipped import load_profile
 from xpusetup.machine.gpus import check_words
-from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
-from xpusetup.machine.probe_fit import site_packages
-from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.machine.tables import target_table
 from xpusetup.plan.component import inspect_options, left_out_options
 from xpusetup.run.manifest import STATEMENT
-from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
-from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -239,35 +232,3 @@ def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
     if text is None:
         raise WorkFailedError(f"{path.name} was not looked at to its end: {last or 'it says nothing'}", fix="try again")
     return read_as(InspectedWheel, json.loads(text))
-
-
-@dataclass(frozen=True, kw_only=True)
-class LibraryClosure(EnvironmentLibraries):
-    """The libraries that an environment loads; `system_packages` are what an image that runs it has to have.
-
-    `fix` is the command that says how conflicts are mended.
-    """
-
-    system_packages: list[str]
-    fix: str
-
-
-def closure(where: Where) -> Result[LibraryClosure]:
-    """List the libraries that an environment loads, with sizes and owners: that of --into, else what is built."""
-    prefix = _prefix(where)
-    found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)
-    if isinstance(found, str):
-        raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
-    needed = system_packages(found.libraries)
-    told = LibraryClosure(**fields_of(found), system_packages=needed, fix=Command("xpusetup doctor --for run"))
-    return Result("env --closure", told)
-
-
-def _prefix(where: Where) -> Path:
-    if not where.into:
-        return find_built(open_built(where)).venv
-    place = from_home(where.into)
-    prefix = place.parent.parent if place.is_file() else place
-    if not (prefix / "bin").is_dir():
-        raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
-    return prefix

@@ -19,7 +19,7 @@ from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheels, count_members
-from xpusetup.rebuild.io import OtherConditions, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
+from xpusetup.rebuild.io import OtherConditions, VariedCondition, make_elsewhere, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document, read_manifest
@@ -66,10 +66,7 @@ class RebuildOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RebuiltWheel:
-    """A wheel that was built twice: where each lies, its hash, and each member that is not the same bytes.
-
-    `diffoscope`: the file in which that program says more, empty where it is not there.
-    """
+    """A wheel that was built twice: where each lies, its hash, and each member that is not the same bytes."""
 
     name: str
     version: str
@@ -80,7 +77,6 @@ class RebuiltWheel:
     same: bool
     members: int
     differences: list[MemberDifference]
-    diffoscope: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,12 +264,13 @@ def _run(
     elsewhere: OtherConditions,
     held: int,
 ) -> RunOutcome:
-    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    launcher, left_out = tuning.ready_launcher(prepared, options.launcher)
     tuned = {**(tuning.render_jobs(options.jobs) if options.jobs else {}), **tuning.cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
     there = replace(workspace, root=prepared.root.path, layout=Layout())
     observe(plan_event(there, prepared, tuned))
-    for text in (*filter(None, [engine]), *(f"{each.name}: {each.why}" for each in elsewhere.told if not each.varied)):
+    same = (f"{each.name}: {each.why}" for each in elsewhere.told if not each.varied)
+    for text in (*filter(None, [left_out]), *same):
         observe(note(text))
     clear_drafts(prepared.root)
     write_prepared(there, request, prepared)
@@ -304,7 +301,7 @@ def _judge(
     second = {each.name: each for each in list_wheels(prepared.root, profile)}
     varied = dict.fromkeys((*conditions.varied, *seen_paths(root, again)))  # where roots are seen where they lie, once
     conditions = replace(conditions, varied=tuple(varied))
-    found = [_compare(each, second[each.name], conditions, again) for each in wheels]
+    found = [_compare(each, second[each.name], conditions) for each in wheels]
     same = all(each.same for each in found)
     _mark(again, root, ended=True)
     kept = keep or not same
@@ -313,9 +310,8 @@ def _judge(
     return Result("wheel rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
 
 
-def _compare(one: RootWheel, other: RootWheel, conditions: Conditions, again: Path) -> RebuiltWheel:
+def _compare(one: RootWheel, other: RootWheel, conditions: Conditions) -> RebuiltWheel:
     same = one.sha256 == other.sha256
-    told = again / "results" / f"{one.name}.diffoscope.txt"
     return RebuiltWheel(
         name=one.name,
         version=one.version,
@@ -326,5 +322,4 @@ def _compare(one: RootWheel, other: RootWheel, conditions: Conditions, again: Pa
         same=same,
         members=count_members(Path(one.path)),
         differences=[] if same else compare_wheels(Path(one.path), Path(other.path), conditions),
-        diffoscope="" if same else run_diffoscope(Path(one.path), Path(other.path), told),
     )

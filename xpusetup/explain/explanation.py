@@ -23,8 +23,6 @@ from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResu
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.explain.news import GoodTemplates
-
 
 BUILD = "xpusetup build"
 PLACE = re.compile(r"<(\w+)>")
@@ -201,16 +199,14 @@ def _quoted(said: Mapping[str, str]) -> dict[str, str]:
     return {name: shlex.quote(value) for name, value in said.items() if not value.startswith("-")}
 
 
-def explain(
-    chunks: Iterable[bytes], signatures: Sequence[Signature], good: GoodTemplates | None = None, *, failed: bool = False
-) -> Explanation:
-    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing.
+def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], *, failed: bool = False) -> Explanation:
+    """Explain a log that comes in chunks of bytes of any size.
 
     `failed`: it is known that what wrote it failed, however it ends.
     """
-    seen = scan(chunks, signatures, good)
+    seen = scan(chunks, signatures)
     log = seen.kept.lines(seen.lines)
-    endings = [] if failed else forgive_all(seen, log, signatures, good)
+    endings = [] if failed else forgive_all(seen, log, signatures)
     quiet = find_quiet(log)
     first = find_first(seen)
     _decide(seen, log)
@@ -232,9 +228,7 @@ def explain(
     )
 
 
-def forgive_all(
-    seen: ScanResult, log: Lines, signatures: Sequence[Signature], good: GoodTemplates | None = None
-) -> list[Ending]:
+def forgive_all(seen: ScanResult, log: Lines, signatures: Sequence[Signature]) -> list[Ending]:
     """Ask how each part of a log ended, and forget what it complains of that is over.
 
     Only the first place of each failure is known, so what is kept of the log is read again without what was forgotten:
@@ -250,10 +244,10 @@ def forgive_all(
         if not more - over:
             break
         over |= more
-        read_again(seen, over, signatures, good)
+        read_again(seen, over, signatures)
     closed = _closed(seen, endings)
     if closed and _all_known(seen):
-        read_again(seen, over | closed, signatures, good)
+        read_again(seen, over | closed, signatures)
     forgive(seen, endings)
     return endings
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from xpusetup.explain.news import GoodTemplates
-
 
 # One pass over a log: the first place of each failure that is known, and the first line of any error at all.
 
@@ -175,14 +173,13 @@ class ScanResult:
     vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
     tail: tuple[tuple[int, str], ...] = ()
-    good: GoodTemplates | None = None
     kept: LogEnds = field(default_factory=LogEnds)
     over: set[int] = field(default_factory=set)
 
 
-def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: GoodTemplates | None = None) -> ScanResult:
-    """Read a log once, in chunks of any size; what a good log says too is passed over."""
-    finder, seen, done, quiet = make_finder(signatures), ScanResult(good=good), set[int](), Quiet()
+def scan(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> ScanResult:
+    """Read a log once, in chunks of any size."""
+    finder, seen, done, quiet = make_finder(signatures), ScanResult(), set[int](), Quiet()
     block = None
     for block in make_blocks(chunks):
         known = len(done)
@@ -194,13 +191,11 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: GoodTem
     return seen
 
 
-def read_again(
-    seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature], good: GoodTemplates | None = None
-) -> None:
+def read_again(seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature]) -> None:
     """Drop what stands in lines that are over, and look for the next place of each in what is kept of the log."""
     told, numbers = seen.kept.raw(seen.lines)
     left = [b"" if number in over else raw for raw, number in zip(told, numbers, strict=True)]
-    again = scan([b"\n".join(left)], signatures, good)
+    again = scan([b"\n".join(left)], signatures)
     places = (0, *numbers)
     seen.over |= over
     seen.errors = sorted({*seen.errors, *(places[line] for line in again.errors)} - over)
@@ -254,7 +249,7 @@ def _try_line(
 ) -> None:
     alike = (DIGITS.sub("0", place.line), tuple(numbers))
     vain = seen.vain.get(alike, 0)
-    if vain >= ALIKE or (seen.good and seen.good.holds(place.line)):
+    if vain >= ALIKE:
         return
     for index in numbers:
         if index in {ANY, PERHAPS}:

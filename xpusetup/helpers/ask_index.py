@@ -1,7 +1,7 @@
-"""Prints as JSON what the indexes say: hashes of pins, what is in wheels, whether a file was fetched, what would come.
+"""Prints as JSON what the indexes say: hashes of pins, whether a file was fetched, what would come.
 
 pip itself is asked, so that its settings, mirrors, credentials and certificates hold. For hashes nothing is downloaded,
-of a wheel only the few ranges that hold its list of files, its metadata and its version file. It has no command for
+of a wheel that would come only the few ranges that hold its list of files and its metadata. It has no command for
 either: its own modules are used, and one that has changed them says so.
 """
 
@@ -26,13 +26,6 @@ from helperlib.env.distributions import canonical, installed
 from helperlib.output import fail
 from make_environment import bundled_pip
 
-MOST = 6
-"""Releases of one name that are read at most, the newest: the one that is wanted is among the last few."""
-COMMIT = re.compile(r"^git_version\b[^\n]*?([0-9a-f]{40})", re.MULTILINE)
-GCC = re.compile(r"gcc (\d+\.\d+)[\d.]* or newer")
-"""The README of torch, which is in its metadata, says the oldest compiler."""
-LINUX = re.compile(r"(?:many)?linux\w*_x86_64|any")
-
 
 def main() -> None:
     """Ask each index for each name once."""
@@ -41,10 +34,8 @@ def main() -> None:
     parser.add_argument("--to", type=Path, help="what the file becomes")
     parser.add_argument("--fetched", type=Path, help="parts: a folder of wheels that are here")
     parser.add_argument("--into-this", action="store_true", help="parts: what this environment holds stays")
-    parser.add_argument("what", choices=["hashes", "wheels", "file", "parts"])
-    parser.add_argument(
-        "pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y|NAME/FILE", help="of wheels NAME==X.Y.* too"
-    )
+    parser.add_argument("what", choices=["hashes", "file", "parts"])
+    parser.add_argument("pins", nargs="+", metavar="NAME==VERSION|NAME/FILE")
     options = parser.parse_args()
     names = {re.split("[=<>]=|/", pin)[0] for pin in options.pins}
     if not importlib.util.find_spec("pip") and (wheel := bundled_pip()):
@@ -61,11 +52,9 @@ def main() -> None:
             if options.what == "file":
                 name, _, file = options.pins[0].partition("/")
                 found = index.get(file, links[name], options.to)
-            elif options.what == "hashes":
+            else:
                 hashes = {pin: sorted({*hashes_of(pin, links[pin.split("==")[0]])}) for pin in options.pins}
                 found = {pin: told for pin, told in hashes.items() if told}
-            else:
-                found = [one for pin in options.pins for one in index.read(pin, links[re.split("[=<>]=", pin)[0]])]
     except OSError as error:
         fail(f"pip cannot fetch it: {error}", "look at pip's settings: python3 -m pip config list")
     except (ImportError, AttributeError, TypeError) as error:
@@ -127,7 +116,7 @@ class PipIndex:
                 size = stream.seek(0, 2)
                 with zipfile.ZipFile(stream) as packed:
                     unpacked = sum(each.file_size for each in packed.infolist())
-                    return {"bytes": size, "unpacked": unpacked, "requires": contents_of(packed)["requires"]}
+                    return {"bytes": size, "unpacked": unpacked, "requires": requires_of(packed)}
         except RuntimeError:
             told = self.session.head(wheel.url_without_fragment, headers={"Accept-Encoding": "identity"})
             size = int(told.headers.get("Content-Length") or 0)
@@ -146,34 +135,6 @@ class PipIndex:
             stream.writelines(response.iter_content(1 << 20))
         return True
 
-    def read(self, wanted: str, links: list[Any]) -> Iterator[dict[str, object]]:
-        """Give what is in the wheels of a name, of each version that is wanted one, the newest first."""
-        from pip._vendor.packaging.specifiers import SpecifierSet  # noqa: PLC0415 - other pips may lack it
-
-        specifiers = SpecifierSet(re.sub("^[^=<>]+", "", wanted))
-        by_version: dict[Any, list[tuple[Any, set[Any]]]] = {}
-        for link, version, tags in wheels_of(links):
-            if specifiers.contains(version.public) and not version.is_prerelease:
-                by_version.setdefault(version, []).append((link, tags))
-        # Of one release the build for Intel GPUs goes before others.
-        public = {version.public: version for version in sorted(by_version, key=lambda one: bool(one.local == "xpu"))}
-        for version in sorted(public.values(), reverse=True)[:MOST]:
-            files = by_version[version]
-            link = max(files, key=lambda each: max(tag.interpreter for tag in each[1]))[0]
-            named = [re.fullmatch(r"cp(\d)(\d+)", tag.interpreter) for _link, tags in files for tag in tags]
-            pythons = {f"{found[1]}.{found[2]}" for found in named if found}  # 3.12 for cp312
-            yield {"version": str(version), "pythons": sorted(pythons), **self.open(link)}
-
-    def open(self, link: Any) -> dict[str, object]:
-        """Give what one wheel says of itself; without its contents, where the server cannot give parts of a file."""
-        told: dict[str, object] = {"name": canonical(link.filename.split("-")[0]), "file": link.filename}
-        told["sha256"] = link.hash if link.hash_name == "sha256" else ""
-        try:
-            with self.stream(link.url_without_fragment) as stream, zipfile.ZipFile(stream) as packed:
-                return {**told, **contents_of(packed)}
-        except (OSError, zipfile.BadZipFile, RuntimeError):
-            return told
-
     def stream(self, address: str) -> Any:
         """Open a file where it is, of which only what is read travels."""
         from pip._internal.network.lazy_wheel import HTTPRangeRequestUnsupported, LazyZipOverHTTP  # noqa: PLC0415
@@ -186,41 +147,11 @@ class PipIndex:
             raise RuntimeError(address) from error
 
 
-def wheels_of(links: Iterable[Any]) -> Iterator[tuple[Any, Any, set[Any]]]:
-    """Give the wheels for Linux among the links, each with version and tags; those of free threading are left out."""
-    from pip._vendor.packaging import utils  # noqa: PLC0415 - other pips may lack it
-    from pip._vendor.packaging.version import InvalidVersion  # noqa: PLC0415
-
-    for link in links:
-        if not link.filename.endswith(".whl") or getattr(link, "is_yanked", False):
-            continue
-        try:
-            _name, version, _build, tags = utils.parse_wheel_filename(link.filename)
-        except (utils.InvalidWheelFilename, InvalidVersion):
-            continue
-        fitting = {tag for tag in tags if LINUX.fullmatch(tag.platform) and not tag.abi.endswith("t")}
-        if fitting:
-            yield link, version, fitting
-
-
-def contents_of(packed: zipfile.ZipFile) -> dict[str, object]:
-    """Give what the metadata of a wheel requires and its README asks for, and the commit of its version file."""
+def requires_of(packed: zipfile.ZipFile) -> list[str]:
+    """Give what the metadata of a wheel requires."""
     metadata = next((name for name in packed.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), "")
     text = packed.read(metadata).decode(errors="replace") if metadata else ""
-    head = Parser().parsestr(text, headersonly=True)
-    commit = None
-    for name in packed.namelist():
-        if re.fullmatch(r"torch\w*/version\.py", name):
-            commit = COMMIT.search(packed.read(name).decode(errors="replace"))
-    made = Parser().parsestr(packed.read(metadata.replace("METADATA", "WHEEL")).decode() if metadata else "")
-    gcc = GCC.search(text)
-    return {
-        "requires": list(head.get_all("Requires-Dist", [])),
-        "requires_python": str(head.get("Requires-Python", "")),
-        "commit": commit[1] if commit else "",
-        "gcc": gcc[1] if gcc else "",
-        "generator": str(made.get("Generator", "")),
-    }
+    return list(Parser().parsestr(text, headersonly=True).get_all("Requires-Dist", []))
 
 
 def hashes_of(pin: str, links: Iterable[Any]) -> Iterator[str]:

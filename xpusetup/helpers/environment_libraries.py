@@ -1,7 +1,7 @@
 """Says which libraries the packages of an environment load, from where, and which of them cannot work together.
 
 A static look: ELF files and lists of packages are read, nothing is loaded and no interpreter of the environment is
-started. One JSON document on stdout: `conflicts`, `libraries` (with --closure) and how many files were looked at.
+started. One JSON document on stdout: `conflicts` and how many files were looked at.
 """
 
 from __future__ import annotations
@@ -59,7 +59,6 @@ class Prover:
         self.places = self.disk.places(library_path)
         self.known = KnownFiles(self.disk.asked, self.disk.lacking, self.disk.symbols, self._others)
         self.base = Process(self.places)
-        self.runs: list[Process] = []
         self.judged: set[str] = set()
         self.found: list[FileConflict] = []
         self.named: dict[str, list[LoaderFile]] = {}
@@ -73,7 +72,6 @@ class Prover:
             self.base.open(name, shared=True)
         for library in environment.torch:
             self._open(self.base, library.path, shared="global_deps" in library.path)
-        self.runs.append(self.base)
 
     def _sort(self) -> None:
         """Sort the environment's libraries once: by SONAME and stem, what each owner's need, variants of modules."""
@@ -89,7 +87,6 @@ class Prover:
             if self.base.named(library.path) is None and not self.base.holds(library):
                 run = self.base.fork()
                 self._open(run, library.path)
-                self.runs.append(run)
         for name in DRIVERS:
             run = self.base.fork()
             new = self._new(run, run.open(name) or ())
@@ -207,8 +204,6 @@ def examine(environment: Environment, options: argparse.Namespace) -> dict[str, 
     rows += [judge_gone(each) for each in find_gone(environment.distributions)]
     document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
     document["conflicts"] = [vars(one) for one in rows]
-    if options.closure:
-        document |= make_closure(environment, prover.runs, owners)
     return document
 
 
@@ -219,7 +214,6 @@ def main() -> int:
     parser.add_argument("--library-path", default=os.environ.get("LD_LIBRARY_PATH", ""), metavar="LIST")
     parser.add_argument("--preload", default=os.environ.get("LD_PRELOAD", ""), metavar="LIST")
     parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
-    parser.add_argument("--closure", action="store_true", help="list all libraries that are needed")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the document there instead")
     options = parser.parse_args()
     if not Path(options.prefix).is_dir():
@@ -241,6 +235,7 @@ RUNTIME = re.compile(r"lib(sycl|ur_|umf|tcm|mkl|ccl|mpi|pti|OpenCL|ze_|imf|svml|
 """Libraries of a device's runtime that lie in an environment's lib folder, also where no RECORD lists them."""
 TORCH = ("libtorch_global_deps.so", "libtorch_python.so", "libtorch.so")
 OF_TORCH = ("torch/lib/*.so", "torch/_C.*.so")
+MODULE = re.compile(r"\.(?:cpython-[\w-]+|abi3)\.so$|/torch/_C\.[\w.-]*so$")
 PLACES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3/dist-packages")
 
 
@@ -288,59 +283,6 @@ def _by_soname(libraries: Iterable[LoaderFile]) -> list[LoaderFile]:
         if key not in found or name == each.soname:
             found[key] = each
     return list(found.values())
-
-
-# The libraries that an environment really loads, as a list with sizes and owners.
-
-
-MODULE = re.compile(r"\.(?:cpython-[\w-]+|abi3)\.so$|/torch/_C\.[\w.-]*so$")
-
-
-def make_closure(environment: Environment, runs: Sequence[Process], owners: Owners) -> dict[str, Any]:
-    """List all libraries by path, and the packages that they are of.
-
-    `why` of a library: "module" (Python imports it), "linked" (another one needs it) or "opened": nobody names it, so
-    that it is opened by name at run time, or not used. `missing` are libraries that are needed and nowhere.
-    """
-    own = {each.identity for each in environment.libraries}
-    linked = {need for run in runs for one in run.order for need in one.library.needed}
-    found = {one.library.identity: one for run in runs for one in run.order if one.library is not environment.program}
-    rows = []
-    for one in found.values():
-        library, names = one.library, {*one.names, one.library.soname}
-        why = "module" if MODULE.search(library.path) else "linked" if names & linked else "opened"
-        rows.append(
-            {
-                "name": library.soname or library.path.rpartition("/")[2],
-                "path": library.path,
-                "size": library.size,
-                "owner": owners.of(library.path),
-                "own": library.identity in own,
-                "why": why,
-            }
-        )
-    there = {name for each in environment.libraries for name in (each.soname, each.path.rpartition("/")[2])}
-    missing = sorted({name for run in runs for name, _ in run.missing} - there)
-    rows.sort(key=lambda row: str(row["path"]))
-    return {"libraries": rows, "packages": _packages(rows), "missing": missing}
-
-
-def _packages(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sum the libraries up by their owners, the largest first."""
-    sums: dict[tuple[str, bool], list[dict[str, Any]]] = {}
-    for row in rows:
-        sums.setdefault((row["owner"], row["own"]), []).append(row)
-    found = [
-        {
-            "owner": owner,
-            "own": own,
-            "libraries": len(those),
-            "size": sum(row["size"] for row in those),
-            "linked": sum(row["size"] for row in those if row["why"] != "opened"),
-        }
-        for (owner, own), those in sums.items()
-    ]
-    return sorted(found, key=lambda row: (-row["size"], row["owner"]))
 
 
 if __name__ == "__main__":

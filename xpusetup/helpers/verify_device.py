@@ -152,7 +152,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--level", choices=LEVELS, default="smoke", help="how much to check")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="these checks or areas, of any level")
     parser.add_argument("--skip", action="append", default=[], metavar="ID", help="not these checks or areas")
-    parser.add_argument("--throughput", action="store_true", help="also how many images a second")
     parser.add_argument("--list", action="store_true", help="say which checks there are, as JSON")
     parser.add_argument("--which", action="store_true", help="say which device auto means here, as JSON")
     parser.add_argument("--patience", type=float, default=300, metavar="SECONDS", help="for each check")
@@ -200,9 +199,8 @@ def main() -> int:
         print(json.dumps({name: facts[name] for name in ("device", "why") if name in facts}))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
-    also = ("models.throughput",) if options.throughput else ()
     lacking = () if options.loader else (LOADER,)
-    chosen = choose_checks(options.level, options.only, (*options.skip, *lacking), also)
+    chosen = choose_checks(options.level, options.only, (*options.skip, *lacking))
     named = (options.compile_backend, options.collectives, options.extension, options.loader)
     order = VerifyOrder(options.device, chosen, options.patience, *named)
     document = {**verify(order, options.gaps, expected=options.expected), "level": options.level}

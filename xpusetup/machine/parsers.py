@@ -5,8 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
 from xpusetup.machine.facts import Accelerator
@@ -80,53 +79,12 @@ def parse_ldconfig(text: str, watched: Collection[str]) -> dict[str, str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LoadedLibrary:
-    """A library that an environment loads, its size in bytes, and its package, empty for none.
-
-    `own`: it lies in the environment. `why`: Python imports it as a module, another one is linked with it, or it is
-    opened by name at run time, if at all.
-    """
-
-    name: str
-    path: str
-    size: int
-    owner: str
-    own: bool
-    why: Literal["module", "linked", "opened"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class LibraryOwner:
-    """A package (empty for none) with how many libraries it has among those, their bytes, and those that are linked."""
-
-    owner: str
-    own: bool
-    libraries: int
-    size: int
-    linked: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class EnvironmentLibraries:
-    """What helpers/environment_libraries.py writes: what cannot work together, and with --closure what is loaded.
-
-    `looked` counts the files that were looked at; `missing` are libraries that are needed and nowhere.
-    """
+    """What helpers/environment_libraries.py writes: what cannot work together; `looked` counts the files it read."""
 
     prefix: str
     looked: int
     conflicts: list[LibraryConflict]
-    libraries: list[LoadedLibrary] = field(default_factory=list)
-    packages: list[LibraryOwner] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-
-
-def system_packages(libraries: Iterable[LoadedLibrary]) -> list[str]:
-    """Give the system's packages whose libraries an environment loads.
-
-    An image that runs the environment has to have them, and no others; a library of no package is left out.
-    """
-    return sorted({one.owner for one in libraries if one.owner and not one.own})
 
 
 # The vendors' programs: sycl-ls, clinfo, ocloc, hl-smi, npu-smi; the settings of pip and git; torch/version.py.

@@ -46,13 +46,10 @@ def probe_conflicts(
     return found.conflicts[:MOST]
 
 
-def look_at_libraries(
-    prefix: Path, places: Iterable[Path], sysroot: Sysroot, *, closure: bool = False
-) -> EnvironmentLibraries | str:
+def look_at_libraries(prefix: Path, places: Iterable[Path], sysroot: Sysroot) -> EnvironmentLibraries | str:
     """Give what the helper says of an environment, or why it says nothing. Nothing of the environment is started."""
     options = [word for place in places for word in ("--place", str(place))]
     options += ["--sysroot", sysroot.text] if sysroot.text else []
-    options += ["--closure"] if closure else []
     words = (sys.executable, "-B", str(files.package_file(LOOK)), "--prefix", str(prefix), *options)
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     output = run_process(words, seconds=TIMEOUT_S, env=kept, cwd=Path("/"))

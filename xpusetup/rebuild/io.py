@@ -1,4 +1,4 @@
-"""What can be another on this machine when the same is built again, and what diffoscope says of two wheels."""
+"""What can be another on this machine when the same is built again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.rebuild.compare import Conditions, Varied
 from xpusetup.run.root import SECOND_HOME, SECOND_ZONE, Root, read_build_path
 from xpusetup.system import files
-from xpusetup.system.environment import variable, which
+from xpusetup.system.environment import variable
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -164,20 +164,3 @@ def _other_locale() -> str:
 
 def _plain(locale: str) -> str:
     return locale.lower().replace("-", "")
-
-
-# What diffoscope says.
-
-
-DIFFOSCOPE_S = 6 * 3600.0
-"""Seconds that it may take for a wheel: it takes libraries apart."""
-
-
-def run_diffoscope(one: Path, other: Path, out: Path) -> str:
-    """Let diffoscope write down how two wheels differ, where it is there; give the file, empty where there is none."""
-    program = which("diffoscope")
-    if program is None:
-        return ""
-    files.make_folder(out.parent)
-    run_process((program, "--text", str(out), str(one), str(other)), seconds=DIFFOSCOPE_S)
-    return str(out) if out.is_file() else ""

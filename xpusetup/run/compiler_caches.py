@@ -1,12 +1,11 @@
-"""Compiler caches: which one stands before the compilers, what it did, and compiles on other machines."""
+"""Compiler caches: which one stands before the compilers, and what it did."""
 
 from __future__ import annotations
 
 import json
-import operator
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -26,7 +25,6 @@ for the host and once for devices, and `-E` and `-MD`, by which caches know a so
 21 and 23). After a change of a header that only the other pass includes, ccache and sccache give the old object."""
 HITS = ("direct_cache_hit", "preprocessed_cache_hit")
 MISSES = ("cache_miss",)
-REMOTE = "remote_storage_hit"
 
 
 @dataclass(frozen=True)
@@ -39,32 +37,18 @@ class Launcher:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many compiles were found in the cache, and how many were not; `remote` of the hits came from another machine.
-
-    sccache keeps its objects in one place and does not tell those apart. Of the misses `sent` were done on other
-    machines, `kept` could not be sent, so that they were done here.
-    """
+    """How many compiles were found in the cache, and how many were not."""
 
     hits: int
     misses: int
-    remote: int = 0
-    sent: int = 0
-    kept: int = 0
-
-    def __add__(self, other: Counts) -> Counts:
-        """Count together."""
-        return Counts(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Counts) -> Counts:
         """Count what came since."""
-        return Counts(*map(operator.sub, astuple(self), astuple(other)))
+        return Counts(self.hits - other.hits, self.misses - other.misses)
 
     def __str__(self) -> str:
         """Say it in words."""
-        remote = f", {self.remote} from remote storage" if self.remote else ""
-        sent = f", {self.sent} were done elsewhere" if self.sent else ""
-        kept = f", {self.kept} could not be sent" if self.kept else ""
-        return f"{self.hits} of {self.hits + self.misses} compiles{remote}{sent}{kept}"
+        return f"{self.hits} of {self.hits + self.misses} compiles"
 
 
 def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher | None:
@@ -127,7 +111,7 @@ def parse_stats_log(text: str) -> Counts:
     """Count in what ccache writes for each compile: a comment with the file, then what came of it."""
     lines = text.splitlines()
     hits, misses = (sum(map(lines.count, names)) for names in (HITS, MISSES))
-    return Counts(hits, misses, min(hits, lines.count(REMOTE)))
+    return Counts(hits, misses)
 
 
 def parse_sccache_stats(text: str) -> Counts:
@@ -135,10 +119,9 @@ def parse_sccache_stats(text: str) -> Counts:
     try:
         stats = json.loads(text)["stats"]
         hits, misses = (sum(stats[name]["counts"].values()) for name in ("cache_hits", "cache_misses"))
-        sent, kept = sum(stats.get("dist_compiles", {}).values()), stats.get("dist_errors", 0)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"these are no statistics of sccache: {error}") from error
-    return Counts(hits, misses, sent=sent, kept=kept)
+    return Counts(hits, misses)
 
 
 # What a compiler cache did for a step: from the log that ccache writes for it, or from sccache's own counters.
@@ -182,60 +165,3 @@ def read_sccache(launcher: Launcher) -> Counts:
         return parse_sccache_stats(done.out) if done.code == 0 else NOTHING
     except ValueError:
         return NOTHING
-
-
-# Compiles on other machines by sccache's own distributed mode: whether it is on, and what it says of itself.
-
-
-WITHOUT = "or build without it: --launcher ccache (or none)"
-
-
-@dataclass(frozen=True)
-class Engine:
-    """The scheduler that was asked, and the machines and processors that serve it."""
-
-    scheduler: str
-    servers: int
-    cpus: int
-
-
-def parse_engine(text: str) -> Engine | None:
-    """Read what `sccache --dist-status` prints; None where compiles stay here.
-
-    Raises NotReadyError for a scheduler that does not answer or has no machines, ValueError for anything else.
-    """
-    document = json.loads(text)
-    if not isinstance(document, dict) or len(document) != 1:
-        raise ValueError("this is no status of sccache")
-    (state, told), *_ = document.items()
-    if state == "Disabled":
-        return None
-    if state != "SchedulerStatus":
-        where, why = told if isinstance(told, list) and len(told) == 2 else ("the scheduler", told)  # noqa: PLR2004
-        fix = f"start it, or look at [dist] in sccache's configuration; {WITHOUT}"
-        raise NotReadyError(f"the scheduler of sccache, {where}, does not answer: {why}", fix=fix)
-    engine = Engine(told[0], told[1]["num_servers"], told[1]["num_cpus"])
-    if engine.servers == 0:
-        fix = f"on each of them: sccache-dist server --config FILE; {WITHOUT}"
-        raise NotReadyError(f"no machine compiles for the scheduler of sccache, {engine.scheduler}", fix=fix)
-    return engine
-
-
-# sccache's distributed mode here: ask whether its scheduler answers.
-
-
-SCHEDULER_TIMEOUT_S = 30.0
-
-
-def ask_engine(launcher: Launcher) -> Engine | None:
-    """Give the scheduler to which a cache sends compiles; None where it sends none.
-
-    Raises NotReadyError where it would send them and nobody takes them: sccache would compile all here, silently.
-    """
-    if launcher.name != "sccache":
-        return None
-    done = run_process((launcher.path, "--dist-status"), seconds=SCHEDULER_TIMEOUT_S)
-    try:
-        return parse_engine(done.out) if done.code == 0 else None
-    except ValueError:
-        return None  # a version without that mode

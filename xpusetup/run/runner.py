@@ -24,7 +24,6 @@ from xpusetup.run.step_process import (
     Running,
     end_steps,
     end_trees,
-    keep_good,
     keep_log,
     start_step,
     wait_for_any,
@@ -45,8 +44,7 @@ class RunOutcome:
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
     with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
-    `cached`: how many compiles of a step a compiler cache had, and how many not; `remote`: how many from elsewhere;
-    `sent`: how many other machines did, and how many could not be sent to them.
+    `cached`: how many compiles of a step a compiler cache had, and how many not.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -59,8 +57,6 @@ class RunOutcome:
     tried: dict[str, list[int]] = field(default_factory=dict)
     heaviest: int = 0
     cached: dict[str, tuple[int, int]] = field(default_factory=dict)
-    remote: dict[str, int] = field(default_factory=dict)
-    sent: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,7 +219,6 @@ def _finish(run: PlanRun, work: RunProgress, one: Running) -> None:
         for other in work.running:
             _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
     else:
-        keep_good(run.root.log(step.id))
         work.done.add(step.id)
 
 
@@ -233,9 +228,6 @@ def _cached(run: PlanRun, work: RunProgress, one: Running) -> str:
     if counts is None or run.launcher is None or not counts.hits + counts.misses:
         return ""
     work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
-    work.outcome.remote[one.step.id] = counts.remote
-    if counts.sent or counts.kept:
-        work.outcome.sent[one.step.id] = (counts.sent, counts.kept)
     return f"{run.launcher.name} had {counts}"
 
 

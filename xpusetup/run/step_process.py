@@ -244,19 +244,6 @@ def keep_log(path: Path, name: str) -> None:
         path.replace(path.with_suffix(f".log.{name}"))
 
 
-def keep_good(path: Path) -> None:
-    """Keep the log of a step that went well beside it, to compare that of a failure with; costs no room."""
-    good = good_log(path)
-    with suppress(OSError):  # a file system without links: then there is nothing to compare with
-        good.unlink(missing_ok=True)
-        os.link(path, good)
-
-
-def good_log(path: Path) -> Path:
-    """Give where the last good log of a step lies, whose log this is."""
-    return path.with_suffix(".log.good")
-
-
 def _open_handle(pid: int) -> int | None:
     try:
         return os.pidfd_open(pid)

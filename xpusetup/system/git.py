@@ -148,14 +148,6 @@ def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[s
     return every
 
 
-def list_tags(repo: str, pattern: str, env: Mapping[str, str]) -> dict[str, str]:
-    """Ask a server for the commits of the tags that fit a pattern, by the tag. Raises NotReadyError."""
-    begin = "refs/tags/"
-    refs = _parse_refs(must_git(repo, env, "ls-remote", "--", repo, f"{begin}{pattern}", f"{begin}{pattern}^{{}}"))
-    whole = [name for name in refs if not name.endswith("^{}")]
-    return {name.removeprefix(begin): refs.get(f"{name}^{{}}", refs[name]) for name in whole}
-
-
 def read_files(repo: str, found: FoundRef, paths: Sequence[str], env: Mapping[str, str]) -> dict[str, str | None]:
     """Read files of one commit of a server without its whole tree; None for one that is not in it.
 

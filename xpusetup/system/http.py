@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.text import render_size
@@ -38,20 +37,6 @@ def read_hashes(pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, s
     """Ask the indexes for the hashes of all files of some pins."""
     text, why = _ask("hashes", pins, indexes, env)
     return PinHashes(json.loads(text) if text else {}, why)
-
-
-@dataclass(frozen=True)
-class ToldWheels:
-    """What the indexes say of wheels, a table of each, and why nothing, where pip could not be asked."""
-
-    wheels: list[dict[str, Any]]
-    why: str = ""
-
-
-def read_wheels(wanted: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> ToldWheels:
-    """Ask the indexes what is in the wheels of some releases, each wanted as NAME==X.Y.* or NAME>=X.Y."""
-    text, why = _ask("wheels", wanted, indexes, env)
-    return ToldWheels(json.loads(text) if text else [], why)
 
 
 def _ask(what: str, pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> tuple[str, str]:

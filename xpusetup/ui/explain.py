@@ -53,7 +53,6 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _show_last(console, data)
     for each in data.known:
         _row(console, 1, "Known", f"{each.what}: {each.workaround} ({source_of(each.source)})")
-    _show_new(console, data)
     _show_ask(console, data)
     if verbose and data.first_error_line:
         _show_context(console, data)
@@ -88,15 +87,6 @@ def _show_beside(console: Console, data: ExplainResult) -> None:
 def _show_last(console: Console, data: ExplainResult) -> None:
     """Print the end of a log: what a program said last, where nothing in it is known."""
     for entry in data.last:
-        console.print(f"   {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
-
-
-def _show_new(console: Console, data: ExplainResult) -> None:
-    """Print what the log has that the good one has not."""
-    if data.good is None:
-        return
-    _row(console, 1, "New", f"{data.new_lines:,} kinds of lines are not in {data.good}")
-    for entry in data.new:
         console.print(f"   {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
 
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.profiles import (
         CheckedProfile,
         ListedProfile,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
         ShownProfile,
         TrustedFiles,
     )
-    from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.profile import Component, Patched
 
 
@@ -63,26 +61,6 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build {file}")
-
-
-def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
-    """Print what a release's profile differs in from the one before it, what is not confirmed, and what is next."""
-    for line in data.diff[2:]:
-        style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
-        console.print(f" {line}", style=style, markup=False, highlight=False)
-    shown = [pin for pin in data.pins if verbose or pin.confidence != "confirmed"]
-    console.print(f"\n [bold]{'pins' if verbose else 'not confirmed'}[/]")
-    for pin in shown:
-        console.print(f" {CONFIDENCE[pin.confidence]} {pin.pin} {escape(pin.now or '-')}")
-        prose(console, "     ", pin.source, style="dim")
-    for note in data.notes:
-        prose(console, "   ", note, first=" ! ")
-    sure = len(data.pins) - len(data.unconfirmed)
-    console.print(f"\n [green]✓[/] {escape(data.file)}: PyTorch {data.release}, begun from {data.from_}")
-    console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
-    file = escape(bash_on_one_line(data.file))
-    console.print(f"   each pin:     xpusetup profiles show {file}")
-    console.print(f"   what it does: xpusetup plan {file}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.
@@ -142,8 +120,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
-    """Print a profile with the source and the confidence of each pin; verbose: also what upstream's files say."""
+def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print a profile with the source and the confidence of each pin."""
     console.print(f"\n {data.name}")
     prose(console, " ", data.summary)
     console.print(f"\n tried    {escape(data.tried)}")
@@ -157,22 +135,7 @@ def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
         prose(console, "     ", f"{installer.confidence}: {installer.source}", style="dim")
     for part in data.components:
         _show_component(console, part)
-    if verbose:
-        _show_upstream(console, data.upstream)
-    elif data.upstream:
-        console.print(f"\n {len(data.upstream)} rules of upstream's files, each with where it was read: -v")
     console.print("\n [dim]✓ confirmed   ~ likely   ? unconfirmed   - left out[/]")
-
-
-def _show_upstream(console: Console, rows: Sequence[LedgerRow]) -> None:
-    """Print the ledger's rows: each rule, where it was read, how it was seen, and what of ours follows it."""
-    for (of, release), rules in groupby(rows, key=attrgetter("of", "release")):
-        console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
-        for rule in rules:
-            told = "; ".join(filter(None, (rule.rule, rule.until)))
-            prose(console, "     ", told, first=f"   {CONFIDENCE[rule.confidence]} ")
-            prose(console, "       ", f"{rule.place}: {rule.told}", style="dim")
-            prose(console, "       ", f"here: {'; '.join(filter(None, (*rule.ours, rule.left)))}", style="dim")
 
 
 def _show_needs(console: Console, data: ShownProfile) -> None:

@@ -48,7 +48,7 @@ def show_error(error: XpuError) -> None:
             console.print(f"   [bold]{name}[/]  {line.strip()}")
 
 
-ELSEWHERE = {"new_release": "profiles", "codegen": "verify", "prompt": "self"}
+ELSEWHERE = {"codegen": "verify", "prompt": "self"}
 """Modules of `commands` whose screens are in another module than the first word of their name says."""
 
 

@@ -16,7 +16,7 @@ from xpusetup.ui.status import show_replaced
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from xpusetup.commands.wheel_check import LibraryClosure, WheelLibrary, WheelVerification
+    from xpusetup.commands.wheel_check import WheelLibrary, WheelVerification
     from xpusetup.commands.wheel_fits import FitResult
     from xpusetup.commands.wheel_rebuild import RebuildResult, RebuiltWheel
     from xpusetup.commands.wheel_sign import SignedWheels
@@ -53,26 +53,6 @@ def _show_libraries(console: Console, libraries: list[WheelLibrary]) -> None:
         for label, values in parts.items():
             if values:
                 prose(console, "             ", f"{label}: {', '.join(values)}", style="dim")
-
-
-def show_closure(console: Console, data: LibraryClosure, *, verbose: bool) -> None:
-    """Print the packages whose libraries an environment loads, with sizes; and each library, where more is asked."""
-    for packages, label in (
-        ([one for one in data.packages if one.own], "brought by packages of the environment"),
-        ([one for one in data.packages if not one.own], "taken from the system"),
-    ):
-        console.print(f"\n [bold]{label}[/]")
-        for one in packages:
-            count = f"{one.libraries} librar{'y' if one.libraries == 1 else 'ies'}"
-            console.print(f" {render_size(one.size):>9}  {escape(one.owner or 'of no package')}  [dim]{count}[/]")
-    for library in data.libraries if verbose else ():
-        console.print(f" {render_size(library.size):>9}  {library.why:<7} {escape(library.path)}")
-    if data.missing:
-        prose(console, "           ", f"not found: {', '.join(data.missing)}")
-    for conflict in data.conflicts:
-        console.print(f" {MARKS[conflict.level]} {conflict.kind}: {escape(conflict.library or conflict.first)}")
-    if data.conflicts:
-        console.print(f"   [bold]fix[/]  {escape(data.fix)}")
 
 
 FITS = {
@@ -141,8 +121,6 @@ def _show_rebuilt(console: Console, wheel: RebuiltWheel, *, verbose: bool) -> No
         console.print(f"     and {len(found) - SHOWN} more: -v shows them", style="dim")
     if not found:
         console.print("     every member is the same: the archives themselves are packed in another way")
-    if wheel.diffoscope:
-        console.print(f"     diffoscope says more: {escape(wheel.diffoscope)}", style="dim")
 
 
 def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens

@@ -129,7 +129,6 @@ class ComparedCheck:
     title: str
     marks: list[Mark | None]
     seen: list[str]
-    same: bool
 
 
 def parse_proof(text: str, origin: str) -> VerificationRecord:
@@ -201,7 +200,7 @@ def compare(proofs: Sequence[VerificationRecord]) -> list[ComparedCheck]:
         marks = [check.mark if check else None for check in found]
         title = next((check.title for check in found if check and check.title), "")
         seen = [check.seen if check else "" for check in found]
-        rows.append(ComparedCheck(id=name, title=title, marks=marks, seen=seen, same=len(set(marks)) == 1))
+        rows.append(ComparedCheck(id=name, title=title, marks=marks, seen=seen))
     return rows
 
 

@@ -1,14 +1,12 @@
-"""The training examples of PyTorch's Intel GPU guide, and how fast the device is at them."""
+"""The training examples of PyTorch's Intel GPU guide."""
 
 from __future__ import annotations
 
 import copy
-import statistics
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from helperlib.checks.models import NOTE, SIZE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
+from helperlib.checks.models import NOTE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
 from helperlib.verify.bench import Absent, BenchCheck, BenchOutcome, DeviceBench, compare, run_measured
 
 # Training, and whether a model learns: the same ResNet-50 as for inference, its loss step by step against float64.
@@ -166,70 +164,8 @@ def check_learning(bench: DeviceBench) -> BenchOutcome:
     return BenchOutcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
 
 
-# Speed, for level full: it takes its time.
-
-
-AT_LEAST, REPEATS = 1.0, 5
-"""Seconds and repetitions that a measurement of speed has at least."""
-FEW, MANY, FAST = 4, 32, 200.0
-"""Images of a batch; how many a second make a device one for the larger batch."""
-
-
-def find_rate(bench: DeviceBench, run: Callable[[], Any], images: int) -> float:
-    """Give images a second: the median of some runs, after one that does not count."""
-    seconds: list[float] = []
-    run()
-    bench.synchronize()
-    while len(seconds) < REPEATS or sum(seconds) < AT_LEAST:
-        began = time.perf_counter()
-        run()
-        bench.synchronize()
-        seconds.append(time.perf_counter() - began)
-    return images / statistics.median(seconds)
-
-
-def make_work(bench: DeviceBench, images: int, dtype: str) -> dict[str, Callable[[], Any]]:
-    """Give what is measured: ResNet-50 at the guide's size, for inference and for training, under autocast or not."""
-    torch = bench.torch
-    model, labels = copy.deepcopy(make_case(torch).model).to(bench.device), torch.arange(images).to(bench.device)
-    batch, optimizer = torch.rand(images, 3, SIZE, SIZE).to(bench.device), make_optimizer(torch, model)
-
-    def forward() -> Any:
-        with torch.autocast(bench.name, dtype=torch.bfloat16, enabled=dtype == "bfloat16"):
-            return torch.nn.functional.cross_entropy(model(batch), labels)
-
-    def infer() -> None:
-        model.eval()
-        with torch.no_grad():
-            forward()
-
-    def train() -> None:
-        model.train()
-        optimizer.zero_grad()
-        forward().backward()
-        optimizer.step()
-
-    return {f"inference {dtype}": infer, f"training {dtype}": train}
-
-
-HUNDREDS = 100
-"""From here on a rate needs no fraction, and is not written with an exponent."""
-
-
-def check_throughput(bench: DeviceBench) -> BenchOutcome:
-    slow = find_rate(bench, make_work(bench, FEW, "float32")["inference float32"], FEW) < FAST
-    images = FEW if slow else MANY
-    work = {**make_work(bench, images, "float32"), **make_work(bench, images, "bfloat16")}
-    rates = {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
-    shown = ", ".join(f"{name} {rate:{'.0f' if rate >= HUNDREDS else '.3g'}}" for name, rate in rates.items())
-    return BenchOutcome(
-        "info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates}
-    )
-
-
 CHECKS = (
     BenchCheck("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
     BenchCheck("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
     BenchCheck("models.learns", "learns one batch", check_learning, "smoke"),
-    BenchCheck("models.throughput", "ResNet-50 images a second", check_throughput, "full"),
 )

@@ -82,14 +82,12 @@ def describe(result: BenchResult) -> dict[str, Any]:
     return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
 
 
-def choose_checks(
-    level: str, only: Sequence[str] = (), skip: Sequence[str] = (), also: Sequence[str] = ()
-) -> tuple[str, ...]:
-    """Give the ids of a level's checks in order, gates always; what `only` and `also` name comes from any level."""
+def choose_checks(level: str, only: Sequence[str] = (), skip: Sequence[str] = ()) -> tuple[str, ...]:
+    """Give the ids of a level's checks in order, gates always; what `only` names comes from any level."""
     upto = LEVELS[: LEVELS.index(level) + 1]
 
     def is_wanted(name: str, of_level: str) -> bool:
-        chosen = (is_named(name, only) if only else of_level in upto) or name in also
+        chosen = is_named(name, only) if only else of_level in upto
         return name in GATES or (chosen and not is_named(name, skip))
 
     return tuple(check.id for check in CHECKS if is_wanted(check.id, check.level))
