@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("follower")]
 PACKAGES = "pipx python3-venv python3-dev git g++ make"
 LINES = [line for block in ALL if block.page == "README.md" for line in block.commands()]
-NOT_HERE = ("sudo ", "xpusetup setup", "xpusetup install", "make test")
+NOT_HERE = ("sudo ", "xpusetup setup", "xpusetup install", "make test", "python3.11 ", "xpusetup build 2.6 ")
 """Lines for root, for a GPU and gigabytes of room for torch; and the one that runs this test."""
 CLONE = """
 cd /srv/xpusetup && git init -q && git add -A && git -c user.name=a -c user.email=a@b.invalid commit -qm one
