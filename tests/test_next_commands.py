@@ -71,7 +71,7 @@ SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each
 
 
 IN_CAPITALS = {
-    *("CAT", "CFLAGS", "COMPOSITE", "CONSTRAINT", "CXX", "CXXFLAGS", "DETAIL", "GPG", "HEAD", "HOURS"),
+    *("CAT", "CFLAGS", "CMDLINE", "COMPOSITE", "CONSTRAINT", "CXX", "CXXFLAGS", "DETAIL", "GPG", "HEAD", "HOURS"),
     *("HTTP", "LDFLAGS", "LIB", "OFF", "PUB", "RHEL", "TMPDIR", "VGA"),
 }
 """Words in the commands of signatures that stand for themselves."""

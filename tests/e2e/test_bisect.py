@@ -177,7 +177,11 @@ def test_a_tree_that_was_changed_is_no_verdict_and_a_search_between_others_goes_
 
 
 @pytest.mark.parametrize(
-    ("tried", "text"), [("true", "works with {bad} of tiny"), ("./plain", "fails with {good} of tiny")]
+    ("tried", "text"),
+    [
+        ("true", "works with {bad} of tiny"),
+        pytest.param("./plain", "fails with {good} of tiny", marks=pytest.mark.long),
+    ],
 )
 def test_a_command_that_tells_no_commits_apart_names_none(tiny: Tiny, tmp_path: Path, tried: str, text: str) -> None:
     """Each end of a search is tried before the commit beside it is named. One without `#!` is run as by a shell."""
@@ -195,7 +199,7 @@ def lives(mark: str) -> bool:
     return any(mark in (each.info["cmdline"] or []) for each in psutil.process_iter(["cmdline"]))
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGTERM, marks=pytest.mark.long), signal.SIGKILL])
 def test_what_a_search_tried_ends_with_it_or_with_the_next(tiny: Tiny, tmp_path: Path, how: signal.Signals) -> None:
     revs, mark = write_history(tiny, CULPRIT, set()), f"60.0{how}{os.getpid()}"
     ends = ("--good", revs[1], "--bad", revs[3], "--component", "tiny")

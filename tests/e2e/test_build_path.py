@@ -66,6 +66,7 @@ def test_two_roots_give_the_same_bytes_and_paths_that_can_be_opened(tmp_path: Pa
     assert below() == before
 
 
+@pytest.mark.long
 def test_what_would_hide_something_stays_and_can_be_changed_in_words(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path, setup_py=BAKES), tmp_path / "root"
     hidden = {"CCACHE_DIR": f"{BUILD_PATH}/cache"}
@@ -87,6 +88,7 @@ def test_what_would_hide_something_stays_and_can_be_changed_in_words(tmp_path: P
     assert wheel_hash(root) != wheel_hash(other)
 
 
+@pytest.mark.long
 def test_what_a_step_says_last_arrives_and_its_code_too(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path), tmp_path / "root"
     failed = build(tiny, root, "--set", "tiny.TINY_FAIL=the last words")

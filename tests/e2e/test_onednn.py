@@ -86,6 +86,7 @@ def server(eras: Eras, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Git
         yield found
 
 
+@pytest.mark.long
 def test_the_release_is_built_with_what_was_fetched(eras: Eras) -> None:
     built = eras.built(NAME)
     rev = eras.stand(NAME).upstreams.revs["oneDNN"]

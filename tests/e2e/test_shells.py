@@ -70,9 +70,9 @@ def test_the_nearest_shell_is_the_one_that_calls(shell: str, language: str, tmp_
 @pytest.mark.parametrize(
     ("language", "command"),
     [
-        ("sh", 'eval "$(xpusetup env --name dev)"'),
-        ("fish", "xpusetup env --name dev --shell fish | source"),
-        ("csh", 'eval "`xpusetup env --name dev --shell csh`"'),
+        ("sh", 'eval "$(xpusetup env dev)"'),
+        ("fish", "xpusetup env dev --shell fish | source"),
+        ("csh", 'eval "`xpusetup env dev --shell csh`"'),
     ],
 )
 def test_the_command_for_each_shell(language: Language, command: str) -> None:

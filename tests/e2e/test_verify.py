@@ -86,6 +86,7 @@ def look_at_smoke(result: dict[str, Any]) -> None:
     assert peaks[0] >= 1 << 28
 
 
+@pytest.mark.long
 def test_the_cpu_passes_in_the_same_environment(demo: Demo) -> None:
     before = (demo.root / "manifest.json").read_text()
     result = verify(demo, "--profile", "sim", "--device", "cpu", "--level", "quick").result

@@ -202,7 +202,9 @@ def cut_speech(low: bytes, start: int, end: int) -> Speech:
     places = accumulate((len(line) + 1 for line in lines), initial=start)
     said = [(place, line) for place, line in zip(places, lines, strict=False) if not WORK.match(line)]
     starts = accumulate((len(line) + 1 for _place, line in said), initial=0)
-    return Speech(b"\n".join([line for _place, line in said]), list(starts), [place for place, _line in said])
+    end = [b""] if said and said[-1][1] is not lines[-1] else []  # the last one has an end, which words may ask for
+    text = b"\n".join([*(line for _place, line in said), *end])
+    return Speech(text, list(starts), [place for place, _line in said])
 
 
 # Where in a block a signature can match at all: all words at once, by one automaton (Aho and Corasick's).

@@ -84,9 +84,6 @@ def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding
     return examine(question, check_texts(), only=about_machine())
 
 
-SETUP = "xpusetup setup --for"
-
-
 def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
     """Stop before the first step when a check that it needs fails."""
     found = failing(workspace, facts, purpose, verify)
@@ -94,9 +91,8 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
         families = facts.system.places if facts.system else ()
         lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
         lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
-        raise NotReadyError(
-            "\n".join(lines), fix=_fix(workspace, found, families, purpose), follows=f"{SETUP} {purpose.goal}"
-        )
+        follows = f"xpusetup setup --for {purpose.goal}"
+        raise NotReadyError("\n".join(lines), fix=_fix(workspace, found, families, purpose), follows=follows)
 
 
 def _fix(workspace: Workspace, found: list[Finding], families: tuple[str, ...], purpose: Purpose) -> Advice:
