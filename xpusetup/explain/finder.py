@@ -202,8 +202,8 @@ def cut_speech(low: bytes, start: int, end: int) -> Speech:
     places = accumulate((len(line) + 1 for line in lines), initial=start)
     said = [(place, line) for place, line in zip(places, lines, strict=False) if not WORK.match(line)]
     starts = accumulate((len(line) + 1 for _place, line in said), initial=0)
-    end = [b""] if said and said[-1][1] is not lines[-1] else []  # the last one has an end, which words may ask for
-    text = b"\n".join([*(line for _place, line in said), *end])
+    rest = [b""] if said and said[-1][1] is not lines[-1] else []  # the last one has an end, which words may ask for
+    text = b"\n".join([*(line for _place, line in said), *rest])
     return Speech(text, list(starts), [place for place, _line in said])
 
 
