@@ -37,7 +37,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
         (("build", "--profile", "sim", "--root", "a b"), 2, "compiler flags and PATH cannot carry"),
         (("build", "--profile", "sim", "--root", "x$(touch y)"), 2, "compiler flags and PATH cannot carry"),
         (("build", "--profile", "sim", "--name", "../up"), 2, "is not a folder name"),
-        (("build", "--profile", "sim", "--root", "/proc/nothing"), 3, "cannot write /proc/nothing"),
+        (("build", "--profile", "sim", "--root", "/proc/nothing"), 3, "/proc/nothing is on proc, which holds no files"),
         (("build", "--profile", "sim", "--until", "simxpu.biuld"), 2, "this profile has no step 'simxpu.biuld'"),
         (("build", "--profile", "sim", "--only", "vision"), 2, "this profile has no component 'vision'"),
         (("build", "--profile", "sim", "--set", "simxpu"), 2, "is not COMPONENT.KEY=VALUE"),

@@ -113,8 +113,7 @@ def test_ccache_of_another_machine(roots: Roots, redis: str, tmp_path: Path) -> 
         cache = {"CCACHE_DIR": str(tmp_path / root.name), "CCACHE_REMOTE_STORAGE": f"redis://{redis}"}
         found.append(roots.compile(root, "--launcher", "ccache", "--events", str(events), **cache))
     assert [each["cached"]["tiny.build"] for each in found] == [[0, 1], [1, 0]]
-    assert [each["remote"]["tiny.build"] for each in found] == [0, 1]
-    assert "ccache had 1 of 1 compiles, 1 from remote storage" in events.read_text()
+    assert "ccache had 1 of 1 compiles" in events.read_text()
     assert found[0]["wheels"][0]["sha256"] == found[1]["wheels"][0]["sha256"]
 
 

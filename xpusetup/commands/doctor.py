@@ -192,7 +192,7 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     if asked.save:
         _save(look.facts, Path(asked.save))
     told, code = judge_machine(look)
-    return Result("doctor", told, 0 if asked.save else code)  # what was asked for is done
+    return Result("doctor", told, code)
 
 
 def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
