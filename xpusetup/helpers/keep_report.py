@@ -7,8 +7,11 @@ mirror or a bundle would compile again what follows from it.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from helperlib.output import write_json
 
@@ -22,11 +25,19 @@ def main() -> None:
         {
             "name": item["metadata"]["name"],
             "version": item["metadata"]["version"],
-            "sha256": item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", ""),
+            "sha256": hash_of(item["download_info"]),
         }
         for item in json.loads(path.read_text(encoding="utf-8"))["install"]
     ]
     write_json(path, sorted(rows, key=lambda row: row["name"].lower()), indent=1)
+
+
+def hash_of(told: dict[str, Any]) -> str:
+    """Give the hash of what was downloaded; pip before 23.1 tells none of a file on this disk."""
+    found = str(told.get("archive_info", {}).get("hashes", {}).get("sha256", ""))
+    path = Path(unquote(urlsplit(told.get("url", "")).path))
+    here = not found and str(told.get("url", "")).startswith("file:") and path.is_file()
+    return hashlib.sha256(path.read_bytes()).hexdigest() if here else found
 
 
 if __name__ == "__main__":
