@@ -17,7 +17,7 @@ TOLD = hashlib.sha256(b"wheel").hexdigest()
 
 @pytest.mark.parametrize("archive", [{"archive_info": {}}, {}, {"archive_info": {"hashes": {"sha256": TOLD}}}])
 def test_a_file_on_this_disk_has_its_hash(archive: dict[str, Any], tmp_path: Path) -> None:
-    """pip 23.0 of Debian 12 told none, and a build from a bundle had other keys than one with the network."""
+    """Debian 12 has pip 23.0, which told none, and a build from a bundle had other keys than one with the network."""
     wheel = tmp_path / "a b.whl"
     wheel.write_bytes(b"wheel")
     assert keep_report.hash_of({"url": wheel.as_uri(), **archive}) == TOLD

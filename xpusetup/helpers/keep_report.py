@@ -7,12 +7,12 @@ mirror or a bundle would compile again what follows from it.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from helperlib.env.pins import hash_file
 from helperlib.output import write_json
 
 
@@ -37,7 +37,7 @@ def hash_of(told: dict[str, Any]) -> str:
     found = str(told.get("archive_info", {}).get("hashes", {}).get("sha256", ""))
     path = Path(unquote(urlsplit(told.get("url", "")).path))
     here = not found and str(told.get("url", "")).startswith("file:") and path.is_file()
-    return hashlib.sha256(path.read_bytes()).hexdigest() if here else found
+    return hash_file(path) if here else found
 
 
 if __name__ == "__main__":
