@@ -127,5 +127,5 @@ bench: .venv/dev
 
 # with what make demo left; XPUSETUP_ROOT as there
 clean:
-	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove --profile sim --yes || [ $$? -eq 3 ]; fi
+	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove sim --yes || [ $$? -eq 3 ]; fi
 	rm -rf .venv .site .lowest .mypy_cache .ruff_cache .pytest_cache
