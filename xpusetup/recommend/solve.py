@@ -422,7 +422,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = tuple(Command(f"xpusetup {verb} {name}") for verb in ("setup", "build"))
+    for_others = (Command(f"xpusetup setup {name} --for build"), Command(f"xpusetup build {name}"))
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),

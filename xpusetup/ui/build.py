@@ -102,7 +102,7 @@ def in_one_line(data: BuildResult, done: str) -> str:
         mark, told = ("[green]✓[/]", f"{' and '.join(data.only)} alone, as asked; ") if data.only else _stopped(data)
         return f"{mark} {told}{steps_left(data.left)}"
     told = verified(data) if data.verified else f"[yellow]![/] {done}{NOT_VERIFIED[data.not_verified]}"
-    return f"{told} · {_wheels(data)} in {with_home(data.root)}" if data.wheels else told
+    return f"{told} · {_wheels(data)}" if data.wheels else told
 
 
 def _show_use(console: Console, data: BuildResult) -> None:
