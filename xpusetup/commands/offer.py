@@ -153,7 +153,7 @@ def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> Not
     name = shlex.quote(profile)
     offline = (
         "without a network here, make a bundle elsewhere, copy it, and install it",
-        Command(f"xpusetup bundle create {name}.tar {name} --from wheels"),
+        Command(f"xpusetup bundle create {name}.tar --profile {name} --from wheels"),
         Command(f"xpusetup install --bundle {name}.tar"),
     )
     lines = (

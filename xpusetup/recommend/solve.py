@@ -213,7 +213,7 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
             title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
-        create = Command(f"xpusetup bundle create {file} {profile.name}{form}")
+        create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
         options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"

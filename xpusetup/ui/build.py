@@ -178,9 +178,8 @@ def show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"   [bold]By hand[/]  {with_home(failure.again)}")
     console.print(f"   [bold]Log[/]      {with_home(failure.log)}")
     if failure.causes[0].likely if failure.causes else failure.said is None:
-        console.print(
-            f"   [bold]Ask[/]      xpusetup explain {with_home(failure.log)} --prompt    [dim]a text for others[/]"
-        )
+        console.print("   [bold]Ask[/]      others, with this text:")
+        console.print(f"            xpusetup explain {with_home(failure.log)} --prompt", soft_wrap=True)
 
 
 def brief_built(data: BuildResult) -> str:
