@@ -28,7 +28,6 @@ RESULTS: dict[str, str] = {
     "build": "BuildResult",
     "bundle create": "CreatedBundle",
     "bundle verify": "VerifiedBundle",
-    "devices table": "DeviceTable",
     "doctor": "Diagnosis | Comparison | CheckList | UpstreamReport | Prompt",
     "emit": "Emitted",
     "env": "ShellEnvironment",

@@ -47,7 +47,6 @@ ENDS = {
     "profiles lock": "-p sin",
     "profiles schema": "",
     "profiles trust": "none.toml",
-    "devices table": "none",
     "bundle create": "x.tar -p sin",
     "bundle verify": "none.tar",
     "self": "",

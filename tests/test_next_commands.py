@@ -43,7 +43,6 @@ AT_AN_END = {
         "CommandRun",
         "Comparison",
         "DeviceCheckList",
-        "DeviceTable",
     ),
     *(
         "FallbackTables",
