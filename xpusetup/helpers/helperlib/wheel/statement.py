@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from helperlib.env.pins import hash_file
-from helperlib.wheel.sbom import NAME as SBOM
-from helperlib.wheel.sbom import SAFE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,6 +34,8 @@ ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
 """What the names of a statement and of a signed one end with, behind the whole name of the wheel."""
 CODE = (".py", ".sh", ".cmake")
+SAFE = "%/:=&?~#+!$,;'@()*"
+"""What stays as it is where an address becomes a URI."""
 AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
 
@@ -43,7 +43,7 @@ AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 class BuiltWheel:
     """A wheel and what made it: by which step of which root, with which tools, from which sources.
 
-    `about` is what is known of the profile; `sbom` the sha256 of the bill of materials in the wheel.
+    `about` is what is known of the profile.
     """
 
     wheel: Path
@@ -52,7 +52,6 @@ class BuiltWheel:
     about: Mapping[str, Any]
     tools: Sequence[str]
     sources: Sequence[WheelSource]
-    sbom: str
 
 
 def render_statement(built: BuiltWheel) -> bytes:
@@ -64,10 +63,7 @@ def render_statement(built: BuiltWheel) -> bytes:
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": _definition(built),
-            "runDetails": {
-                "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
-                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": "application/vnd.cyclonedx+json"}],
-            },
+            "runDetails": {"builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]}},
         },
     }
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
