@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from helperlib.env.pins import hash_file
+from helperlib.wheel.sbom import NAME as SBOM
+from helperlib.wheel.sbom import SAFE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,8 +36,6 @@ ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
 """What the names of a statement and of a signed one end with, behind the whole name of the wheel."""
 CODE = (".py", ".sh", ".cmake")
-SAFE = "%/:=&?~#+!$,;'@()*"
-"""What stays as it is where an address becomes a URI."""
 AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
 
@@ -43,7 +43,7 @@ AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 class BuiltWheel:
     """A wheel and what made it: by which step of which root, with which tools, from which sources.
 
-    `about` is what is known of the profile.
+    `about` is what is known of the profile; `sbom` the sha256 of the bill of materials in the wheel.
     """
 
     wheel: Path
@@ -52,6 +52,7 @@ class BuiltWheel:
     about: Mapping[str, Any]
     tools: Sequence[str]
     sources: Sequence[WheelSource]
+    sbom: str
 
 
 def render_statement(built: BuiltWheel) -> bytes:
@@ -63,7 +64,10 @@ def render_statement(built: BuiltWheel) -> bytes:
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": _definition(built),
-            "runDetails": {"builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]}},
+            "runDetails": {
+                "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
+                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": "application/vnd.cyclonedx+json"}],
+            },
         },
     }
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
