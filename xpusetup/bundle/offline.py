@@ -196,7 +196,6 @@ def _make_repositories(bundle: Bundle, folder: Path) -> None:
 
 
 def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
-    """Open the workspace of the bundle's profile, pinned as the bundle is."""
     name = where.profile or _name(bundle, folder)
     revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())

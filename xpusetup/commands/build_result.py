@@ -205,7 +205,6 @@ def describe_build(
 
 
 def venv_of(prepared: PreparedPlan) -> Path:
-    """Give the environment that a plan installs into."""
     return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 

@@ -276,7 +276,6 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
 
 
 def describe(bundle: Bundle, path: Path) -> BundleContents:
-    """Say what is in a bundle, which is this file."""
     return BundleContents(
         profile=bundle.base.name,
         purpose=bundle.purpose,

@@ -23,7 +23,6 @@ SIGNALS = 128
 
 
 def run(where: Where, command: Sequence[str]) -> NoReturn:
-    """Become a command in the built environment."""
     _, environment = _ready(where, command)
     exec_command(command, environment)
 

@@ -70,7 +70,6 @@ class SetupPlan:
 
 
 def prepare_setup(options: SetupOptions) -> SetupPlan:
-    """Find out what this machine lacks."""
     if options.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
@@ -173,7 +172,6 @@ class SetupResult:
 
 
 def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
-    """Give the commands; with `out` write them as one script too."""
     out = out if prepared.setup.tasks else ""  # there is nothing to write
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"

@@ -131,7 +131,6 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
 
 
 def render_site(given: Mapping[str, str]) -> str:
-    """Give the file: each table with what was given."""
     tables: dict[str, list[str]] = {}
     for name, value in given.items():
         key = KEYS[name]

@@ -71,17 +71,14 @@ class BuiltRoot:
     layout: Layout
 
     def place(self, text: str) -> Path:
-        """Give a folder of the layout as a path."""
         return Path(text.replace(ROOT, str(self.root.path)))
 
     @property
     def venv(self) -> Path:
-        """The built environment."""
         return self.place(self.layout.venv)
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
         return self.venv / "bin/python"
 
 

@@ -92,7 +92,6 @@ class DeviceVerification(Verification):
 
 
 def list_checks() -> Result[DeviceCheckList]:
-    """Say which checks there are, in order."""
     return Result("verify", DeviceCheckList(runner.list_checks()))
 
 
@@ -192,7 +191,6 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
 
 
 def record_machine(facts: Facts) -> RecordedMachine:
-    """Give what of a machine belongs into a record."""
     cards = find_cards(facts, known())
     gpus = [
         RecordedGpu(

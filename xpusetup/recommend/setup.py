@@ -55,7 +55,6 @@ FAMILIES: dict[str, Manager] = {
 
 
 def install_argv(manager: Manager, names: Sequence[str], options: Sequence[str] = ()) -> tuple[str, ...]:
-    """Give the command that installs packages."""
     return (*INSTALL[manager], *options, *names)
 
 
@@ -189,7 +188,6 @@ class SetupGoal:
 
     @property
     def name(self) -> str:
-        """What people call the operating system here."""
         return self.facts.system.name if self.facts.system else "this system"
 
 

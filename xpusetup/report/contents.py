@@ -103,7 +103,6 @@ class Span:
 
     @property
     def ended(self) -> float:
-        """When it ended."""
         return self.began + self.seconds
 
 

@@ -194,7 +194,6 @@ class PreparedPlan:
     notes: tuple[str, ...] = ()
 
     def statuses(self) -> tuple[Status, ...]:
-        """Judge every step by what is on disk now."""
         seen = read_state(self.root, self.plan, self.scripts, self.identities)
         return make_statuses(self.plan.steps, replace(seen, damaged={**self.replaced(seen.stamps), **seen.damaged}))
 

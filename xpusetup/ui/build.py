@@ -29,7 +29,6 @@ LINE = 88
 
 
 def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
-    """Print how a build ended."""
     if data.failure:
         show_failure(console, data.failure)
         show_attempts(console, data.reached_out)
@@ -41,7 +40,6 @@ def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
 
 
 def show_install(console: Console, data: InstallResult, *, verbose: bool) -> None:
-    """Print how an installation ended, and what it took out of the environment."""
     if data.failure:
         show_failure(console, data.failure)
         return
@@ -95,7 +93,6 @@ def _stopped(data: BuildResult) -> tuple[str, str]:
 
 
 def in_one_line(data: BuildResult, done: str) -> str:
-    """Say how a build that did not fail ended, in one line."""
     if data.target:
         return f"[green]✓[/] {escape(data.target.target)}"
     if data.left:
@@ -106,7 +103,6 @@ def in_one_line(data: BuildResult, done: str) -> str:
 
 
 def _show_use(console: Console, data: BuildResult) -> None:
-    """Say how what was made is used, here and elsewhere."""
     if data.ran:
         console.print(f"   {_time(data)}")
     if data.left and not data.only:
@@ -146,7 +142,6 @@ def _wheels(data: BuildResult) -> str:
 
 
 def show_failure(console: Console, failure: StepFailure) -> None:
-    """Print why a step failed, as far as that is known, and how to go on."""
     go_on = failure.go_on
     if failure.compiler:  # flush left and in one line: editors and terminals make a link of FILE:LINE:COLUMN
         console.print()
@@ -183,10 +178,8 @@ def show_failure(console: Console, failure: StepFailure) -> None:
 
 
 def brief_built(data: BuildResult) -> str:
-    """Say in a line what was built."""
     return in_one_line(data, "built")
 
 
 def brief_installed(data: InstallResult) -> str:
-    """Say in a line what was installed."""
     return in_one_line(data, "installed")

@@ -63,7 +63,6 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
-    """Print why there is no way or what leads along it, then what the checks say."""
     if level == "fail" and data.way.route == "none":
         prose(console, "   ", data.way.why)
     if data.pasted and data.pasted.surer:
@@ -132,7 +131,6 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
 
 
 def brief_doctor(data: Diagnosis) -> str:
-    """Say in a line that all is well."""
     level, verdict = _verdict_of_these(data) if data.only else _verdict(data)
     return f"{MARKS['ok']} {verdict}" if level == "ok" else ""
 
@@ -284,7 +282,6 @@ def _show_checks(console: Console, data: Diagnosis) -> None:
 
 
 def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Say what is not shown, and how to see it."""
     others = [each for each in data.can_build if each != data.profile]
     if verbose and data.root_causes and others and not data.pasted:
         console.print(f"\n what can be built here: {', '.join(others)}")
@@ -299,14 +296,12 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the list of checks."""
     width = max((len(check.id) for check in data.checks), default=0)
     for check in data.checks:
         console.print(f" {check.id:<{width}}  {check.area:<12} {escape(check.title)}")
 
 
 def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print a report for upstream, or where it is."""
     told = f" [green]✓[/] the report is in {escape(data.file)}, without names, addresses and tokens"
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 

@@ -22,7 +22,6 @@ THEN = {"restart": "then restart, and run the same command again for the rest", 
 
 
 def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
-    """Print what to install, or what became of it."""
     if data.ran:
         _show_end(console, data)
         return
@@ -46,7 +45,6 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
 
 
 def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
-    """Print the commands by step, and what no command is known for."""
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" needed to {GOALS[data.goal].format(data.profile)} · data of {data.collected}\n", style="dim")
     if data.without_gpu:
@@ -80,5 +78,4 @@ def _show_end(console: Console, data: SetupResult) -> None:
 
 
 def brief_setup(data: SetupResult) -> str:
-    """Say in a line what was done."""
     return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""

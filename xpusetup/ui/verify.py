@@ -36,7 +36,6 @@ NAME, TIME, LEAST = 28, 9, 24
 
 
 def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the checks that there are, by area."""
     area, width = "", max((len(check.id) for check in data.list_), default=0)
     for check in data.list_:
         if check.area != area:
@@ -46,7 +45,6 @@ def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None
 
 
 def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
-    """Print a verification."""
     checks = data.checks
     names = ", ".join(device.name for device in data.devices) or "no device"
     why = f" [dim]({escape(data.chosen_by)})[/]" if " " in data.chosen_by else ""
@@ -139,7 +137,6 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
 
 
 def show_fallbacks(console: Console, data: FallbackTables, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print each table, what its words mean, and what it cannot tell."""
     if data.markdown or not console.is_terminal:
         _show_markdown(console, data)
         return
@@ -166,7 +163,6 @@ def _show_rows(console: Console, operators: Sequence[Operator]) -> None:
 
 
 def _span(operator: Operator) -> str:
-    """Say with which releases it runs on the CPU."""
     releases = operator.releases
     if not releases:
         return ""
@@ -195,7 +191,6 @@ GENERATED = {"generated": "[green]✓[/]", "refused": "[yellow]![/]", "failed": 
 
 
 def show_codegen(console: Console, data: GeneratedCode, *, verbose: bool) -> None:
-    """Print what came of each target, and that nothing was run."""
     console.print(f"\n Triton {escape(data.triton)} · ocloc {escape(data.ocloc)} · {escape(data.profile)}\n")
     wide = max((len(target.name) for target in data.targets), default=0)
     for target in data.targets:
@@ -225,6 +220,5 @@ def _describe_code(kernels: Sequence[GeneratedKernel]) -> str:
 
 
 def brief_verify(data: DeviceVerification) -> str:
-    """Say in a line what was verified."""
     done = sum(check.level != "skip" for check in data.checks)
     return f"{DONE}verified on {escape(data.device)}: {done} checks" if data.verified else ""
