@@ -281,7 +281,7 @@ def _offline(cause: Cause, workspace: Workspace, prepared: PreparedPlan) -> Caus
     name, verb = shlex.quote(workspace.profile.name), prepared.purpose.command
     form = " --from wheels" if verb == "install" else ""
     create = Command(f"xpusetup bundle create {name}.tar --profile {name}{form}")
-    fix = f"{cause.fix} Where there is no network, run the last line here and the one before it elsewhere."
+    fix = f"{cause.fix} Where there is no network: make a bundle elsewhere, copy it, and {verb} from it."
     return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"xpusetup {verb} --bundle {name}.tar")])
 
 

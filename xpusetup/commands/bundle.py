@@ -270,7 +270,7 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
         place = shlex.quote(str(workspace.root))
-        words = f"look at {told.log}; the same command goes on in {place}, and this gives it up:"
+        words = f"look at {short_path(told.log)}; the same command goes on. To give it up:"
         lines = (words, Command(f"rm -rf {place}"))
         raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=Advice.lines(lines))
 
