@@ -73,14 +73,20 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "profiles show sin",
             2,
             "there is no profile 'sin'; did you mean sim?",
-            "xpusetup profiles list",
+            "xpusetup --json profiles show sim",
         ),
         ("verify --suite transfromers", 2, "there is no suite 'transfromers'; did you mean transformers?", "known: "),
         ("emit docker -p sim -o made", 2, "there is no form 'docker'; did you mean dockerfile?", "there is: shell"),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
         (f"profiles check {BAD}", 2, f"{BAD}:8: python: must be", "correct the file, then: "),
-        ("build -p sin", 2, "there is no profile 'sin'", "xpusetup profiles list"),
+        ("build -p sin", 2, "there is no profile 'sin'", "xpusetup --json build -p sim"),
+        ("install torch==2.13", 2, "there is no profile 'torch==2.13'", "xpusetup --json install torch-2.13"),
+        ("install B580", 2, "there is no profile 'B580'", "leave it out, and the release is chosen that fits"),
+        ("build sim --name a$b", 2, "the folder ", "choose a plainer one: --name a-b"),
+        ("doctor --only network", 2, "there is no check 'network'", "that is an area, of net."),
+        ("doctor --paste nothere", 2, "cannot read nothere", "name a file with what was posted, or - for stdin"),
+        ("install --into /usr/bin/python3", 2, "/usr/bin/python3 is the Python of the system", "name an environment"),
         ("build -p sim --verify maybe", 2, "--verify cannot be 'maybe'", "use one of: auto, require, off"),
         ("build -p sim --set torch", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),
         ("build -p sim --name a/b", 2, "--name 'a/b' is not a folder name", "use --root DIR"),
@@ -176,7 +182,7 @@ def test_errors(words: str, code: int, message: str, fix: str, program: Program)
 def test_errors_for_people(program: Program) -> None:
     ran = program("profiles show sin")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
+    assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles show sim\n"
 
 
 def test_a_number_that_is_none(program: Program) -> None:

@@ -125,3 +125,12 @@ def test_both_groups_are_in_the_session() -> None:
 def test_two_kernels_in_words_are_none() -> None:
     kernel = read("Arc A750 on Ubuntu 24.04 6.8.0-45-generic\nthe other host: Debian 6.1.0-28-amd64\n").kernel
     assert kernel is None
+
+
+def test_the_file_of_a_system_says_more_than_who_writes_of_one() -> None:
+    """Someone asks about another distribution than the one that is there."""
+    release = '$ cat /etc/os-release\nPRETTY_NAME="Ubuntu 24.04.3 LTS"\nNAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\n'
+    for text in (f"Fedora 41?\n{release}", f"{release}\nFedora 41?\n"):
+        system = read(f"{text}$ uname -r\n6.17.0-19-generic\n").system
+        assert system is not None
+        assert system.name == "Ubuntu 24.04.3 LTS"

@@ -48,6 +48,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("emit shell", "emit needs -o DIR", "emit shell -o DIR"),
         ("stauts sim", "there is no command 'stauts'; did you mean status?", "status sim"),
         ("wheel chek x", "there is no command 'wheel chek'; did you mean wheel check?", "wheel check x"),
+        ("demo", "there is no command 'demo'; did you mean build sim?", "build sim"),
+        ("setup --paste x", "setup has no --paste: doctor --paste does that", "doctor --paste x"),
         ("zzz", "there is no command 'zzz'", "--help"),
         ("wheel fit a.whl", "there is no command 'wheel fit'; did you mean wheel fits?", "wheel fits a.whl"),
         ("fist a.whl", "there is no command 'fist'; did you mean fits?", "wheel fits a.whl"),
@@ -104,7 +106,7 @@ OLD_WORDS = {
     "verify-wheel": "none.whl",
     "fits": "none.whl",
     "sign": "none.whl --key none.pem",
-    "rebuild": "--check -p sin",
+    "rebuild": "--check -p zzzzzz",
 }
 
 

@@ -198,3 +198,11 @@ def test_a_processor_that_torch_calls_xpu_is_no_gpu(names: list[str], *, works: 
     found = findings(facts, "run")["torch.available"]
     assert (torch_works(facts), found.level) == (works, "ok" if works else "info")
     assert ("no GPU" in found.seen) is not works
+
+
+def test_what_was_not_looked_at_is_not_called_well() -> None:
+    """One check by itself says nothing of those that it follows from, nor do those that warn."""
+    facts = well(userland={"level_zero": {**LADDER, "init": 0x78000001}}, torch=None)
+    alone = findings(facts, "run", only=("umd.ze_init",))["umd.ze_init"]
+    assert alone.fix.say == "The causes that it can have were not all looked at: xpusetup doctor --for run"
+    assert "are well" in findings(facts, "run")["umd.ze_init"].fix.say

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -341,3 +342,31 @@ def test_a_build_that_never_ran_has_no_age(here: Path) -> None:
     make_root(here / "roots/sim")
     (row,) = list_of("list", here / "roots").data.builds
     assert (row.age_s, render_age(row.age_s)) == (None, "-")
+
+
+def test_what_a_look_at_every_file_found_is_kept_until_it_is_mended(here: Path) -> None:
+    """Its size and times are those of the stamp, so that nothing but its hash tells."""
+    root = make_root(here / "r", done=99, verified=True)
+    wheel = root / "wheel"
+    wheel.write_text("damaged")
+    seen = wheel.stat()
+    times = " ".join(f"{time // 10**9}.{time % 10**9:09d}" for time in (seen.st_mtime_ns, seen.st_ctime_ns))
+    line = f"{seen.st_size} {times} {seen.st_ino} {wheel}\n"
+    (root / "stamps/simxpu.build").write_text(f"key\n{'0' * 64} {line}")
+    where, why = Where(root=str(root)), {"simxpu.build": f"{wheel} was changed after it was made"}
+    assert status_of_one(where).data.damaged == {}
+    checked = status_of_one(where, check=True).data
+    assert (checked.damaged, checked.fix) == (why, f"xpusetup build sim --root {root}")
+    later = status_of_one(where).data
+    assert (later.damaged, later.verified) == (why, None), "also without --check, and so for the next build"
+    (root / "stamps/simxpu.build").write_text(f"key\n{hashlib.sha256(b'damaged').hexdigest()} {line}")
+    assert status_of_one(where, check=True).data.damaged == {}
+    assert status_of_one(where).data.damaged == {}
+
+
+def test_nothing_is_called_damaged_while_a_build_is_at_work(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_root(here / "r", done=99)
+    (root / "lock").write_text(describe_process(os.getpid()))
+    monkeypatch.setattr("xpusetup.run.guard.find_altered_steps", lambda _root: {"torch.install": "is missing"})
+    told = status_of_one(Where(root=str(root)), check=True).data
+    assert (told.damaged, told.checked, told.at_work) == ({}, False, [])

@@ -60,6 +60,7 @@ MEANT = {
     "upgrade": "update",
     "version": "--version",
     "fix": "setup",
+    "demo": "build sim",
     "docker": "dockerfile",
     "site": "setup site",
 }

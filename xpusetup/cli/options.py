@@ -188,7 +188,16 @@ Device = Annotated[
 Shell = Annotated[
     str, _choice("--shell", "The shell's language; csh serves tcsh too.", "sh", "fish", "csh", default="of your shell")
 ]
-Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
+Level = Annotated[
+    str,
+    _choice(
+        "--level",
+        "How much to check: quick computes a little, smoke what a build ends with, full all.",
+        "quick",
+        "smoke",
+        "full",
+    ),
+]
 OnlyChecks = Annotated[Words, value("--only", "ID", "Run this check or area alone.")]
 SkipChecks = Annotated[Words, value("--skip", "ID", "Leave this check or area out.")]
 ListChecks = Annotated[bool, flag("--list", "List the checks, and run none.")]

@@ -125,7 +125,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
         return UsageError(f"{option} goes after the command", command=shlex.join(right))
     if beside := INSTEAD.get((name, option)):
-        right = [part for word in words for part in ([beside] if word == name else [] if word == option else [word])]
+        right = [
+            part for word in words for part in (beside.split() if word == name else [] if word == option else [word])
+        ]
         return UsageError(f"{name} has no {option}: {beside} does that", command=shlex.join(["xpusetup", *right]))
     if error.possibilities:
         close = error.possibilities[0]
@@ -141,7 +143,7 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     return UsageError(message, command=f"{path} --help")
 
 
-INSTEAD = {("build", "--dry-run"): "plan"}
+INSTEAD = {("build", "--dry-run"): "plan", ("setup", "--paste"): "doctor --paste"}
 """What does what an option is asked for."""
 
 

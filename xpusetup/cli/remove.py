@@ -42,6 +42,7 @@ def remove(
     if not yes and not _agrees_to_remove(found, json=told.json):
         return remove.keep(found)
     with asking(quiet=told.silent) as say:
+        say(f"removing {found.root.path}")
         return remove.remove(found, say)
 
 

@@ -51,7 +51,7 @@ def setup(
     prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=not no_root, facts=facts))
     if apply and prepared.setup.tasks:
         return _apply(prepared, told, yes=yes)
-    return show_setup(prepared, out=out)
+    return show_setup(prepared, out=out, apply=apply)
 
 
 def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> AnyResult:

@@ -39,7 +39,7 @@ class CheckRequest:
         given = {**vars(self), "only": tuple(self.only or ()), "skip": tuple(self.skip or ())}
         given["patience"] = self.patience or 300
         del given["listed"]
-        with asking(quiet=told.silent) as say:
+        with asking(quiet=told.silent, plain=False) as say:
             return make(where, VerifyOptions(device=device, **given), say)
 
 

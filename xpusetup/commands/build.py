@@ -226,7 +226,7 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
-        damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
+        damaged = forget_damaged(prepared.root, check=purpose is INSTALL)
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
         load = MemoryWatch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
@@ -387,7 +387,7 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
     if options.dry or any(status.state != "done" for status in ready.prepared.statuses()):
         from xpusetup.commands.offer import make_offer  # noqa: PLC0415 - an installation that is done offers nothing
 
-        options.observe(progress("asking for all parts"))
+        options.observe(progress("looking up sizes and versions"))
         offer = make_offer(workspace, ready.prepared, ready.network, _device(workspace, ready.prepared))
         if options.dry or not options.agree(offer):
             return Result("install", replace(offer, declined=not options.dry))

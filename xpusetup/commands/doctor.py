@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar, get_args
 from xpusetup.base.document import UnfitError, fields_of, read_json_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
-from xpusetup.base.text import Redactor
+from xpusetup.base.text import Redactor, nearest
 from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import every_profile
@@ -225,7 +225,7 @@ def _with_one_answer(told: Diagnosis) -> Diagnosis:
 def _in_its_words(told: Diagnosis, findings: Sequence[Finding], paste: Paste) -> Diagnosis:
     """Add what was pasted, and give the way with the commands of the installer that is used there."""
     untold = told.way.route == "none" and not paste.facts.is_told("hardware.gpus")
-    way = replace(told.way, why="which accelerator is there was not told") if untold else told.way
+    way = replace(told.way, why="the post does not name the accelerator") if untold else told.way
     steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in way.steps]
     way = replace(way, steps=steps, commands=list(paste.habits.commands(way.commands)))
     return replace(told, way=way, pasted=paste.describe(findings, told.root_causes))
@@ -333,7 +333,11 @@ def way_for(workspace: Workspace, facts: Facts) -> Way:
 def _must_be_checks(names: Iterable[str]) -> None:
     there = {check.id for check in CHECKS}
     if unknown := sorted(set(names) - there):
-        raise UsageError(f"there is no check {unknown[0]!r}", command="xpusetup doctor --list")
+        of_area = [check.id for check in CHECKS if check_texts()[check.id].area == unknown[0]]
+        close = nearest(unknown[0], sorted(there))
+        near = f"that is an area, of {', '.join(of_area)}; all: " if of_area else f"did you mean {close}? All: "
+        fix = near if of_area or close else ""
+        raise UsageError(f"there is no check {unknown[0]!r}", fix=fix, command="xpusetup doctor --list")
 
 
 def read_facts(name: str) -> Facts:

@@ -14,9 +14,8 @@ from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
 from xpusetup.config.load import read_profile
 from xpusetup.run.builds import Build, find_builds
-from xpusetup.run.guard import find_altered_steps, list_replaced
+from xpusetup.run.guard import list_replaced, look_for_damage
 from xpusetup.run.manifest import list_wheels
-from xpusetup.run.root import find_damage
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import now
 
@@ -52,8 +51,7 @@ def glance() -> list[BuildSummary]:
 
 def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
     root, standing, lock = build.root, build.standing, build.lock
-    damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
-    damaged |= _closed(build)
+    damaged = look_for_damage(root, check=check and not standing.held) | _closed(build)
     torch, wheels = _made(build)
     return BuildSummary(
         name=build.name,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.base.text import render_size
+from xpusetup.base.text import hide_all, render_size
 from xpusetup.plan.install import INSTALL, published_pins
 from xpusetup.run.preflight import failing
 from xpusetup.system import files
@@ -148,17 +148,19 @@ def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> Not
     where = f"where pip looks{f' and at {index}' if index else ''}"
     said = f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"
     if told["silent"]:
-        said = f"no answer from {', '.join(told['silent'])}, and without it {said}"
+        proxy = hide_all(variable("https_proxy") or variable("HTTPS_PROXY"))
+        said = f"no answer from {', '.join(told['silent'])}{f' by the proxy {proxy}' if proxy else ''}: {said}"
     kept = variable("PIP_FIND_LINKS")
     name = shlex.quote(profile)
     offline = (
+        "look at the connection and the proxy (https_proxy), then type the same command again",
         "without a network here, make a bundle elsewhere, copy it, and install it",
         Command(f"xpusetup bundle create {name}.tar --profile {name} --from wheels"),
         Command(f"xpusetup install --bundle {name}.tar"),
     )
     lines = (
         *(offline if told["silent"] else ()),
-        "or mend the proxy, or name an index or a folder that has the wheels",
+        "or name an index or a folder that has the wheels",
         Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", open=True),
         Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", open=True),
     )

@@ -258,7 +258,7 @@ def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
 
 
 def _read(name: str) -> bytes:
-    chunks = read_stdin() if name == STDIN else read_log(Path(name))
+    chunks = read_stdin() if name == STDIN else read_log(Path(name), "name a file with what was posted, or - for stdin")
     return b"".join(islice(chunks, MOST_TEXT // CHUNK))[:MOST_TEXT]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
-from xpusetup.base.verbs import BUILD, COMMANDS, PROFILE, name_build, options_about_builds
+from xpusetup.base.verbs import BUILD, COMMANDS, OLD, PROFILE, name_build, options_about_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,8 +46,7 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     `words`: the command line of this run, from which a command is made that is the same with another option.
     """
     if command.again and words:
-        kept = re.sub(rf"\0{command.again[0]}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
-        return Command(shlex.join((*kept, *command.again)))
+        return _with_another(command, _of_today(words))
     verbs = (verb for verb in COMMANDS if f"{command} ".startswith(f"xpusetup {verb} "))
     verb = max(verbs, key=len, default="")  # `setup site` is not `setup`
     takes = options_about_builds(verb) if verb and context else frozenset()
@@ -65,6 +64,22 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     more = name_build(takes - {BUILD} if placed else takes, {option: context.get(option, ()) for option in left})
     said = f"xpusetup {verb}"
     return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))
+
+
+def _with_another(command: Command, words: Sequence[str]) -> Command:
+    """Give the command line with another option, or with a word in place of one of its own."""
+    first, last = command.again[0], command.again[-1]
+    if first.startswith("-"):
+        kept = re.sub(rf"\0{first}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
+        return Command(shlex.join((*kept, *command.again)))
+    line = shlex.join(["xpusetup", *(last if word == first else word for word in words)])
+    return Command(line) if first in words else command
+
+
+def _of_today(words: Sequence[str]) -> list[str]:
+    """Give a command line with the name of today for one that is called by an old one."""
+    old = next((count for count in (1, 2) if " ".join(words[:count]) in OLD), 0)
+    return [*OLD[" ".join(words[:old])].split(), *words[old:]] if old else [*words]
 
 
 def complete_result(data: T, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> T:

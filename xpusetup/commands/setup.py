@@ -100,7 +100,7 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
     """Take what was said, else what the shortest way to this profile needs."""
     if options.goal:
         return "build" if options.goal == "build" else "run"
-    if options.toolkit or not options.root or not is_release(profile):
+    if options.toolkit or not is_release(profile):
         return "build" if profile.compiles else "run"
     # who has a card that is not seen wants no build, unless this place names what it builds
     unseen: Goal = "run" if _is_published(profile) and not load_settings().profile else "build"
@@ -148,7 +148,8 @@ class SetupGap:
 class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
-    `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
+    `stopped`: restart, login, or nothing, where there was no command to run or to write. `elsewhere`: for a
+    machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
     was found. `checks`, `other` (what it lacks for the other goal), `follows` and `apply` are commands; `collected` is
     the day of what is known of distributions.
     """
@@ -171,8 +172,11 @@ class SetupResult:
     file: str | None = None
 
 
-def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
-    out = out if prepared.setup.tasks else ""  # there is nothing to write
+def show_setup(prepared: SetupPlan, *, out: str = "", apply: bool = False) -> Result[SetupResult]:
+    """Say what is to be installed, as a script in `out` too. Where nothing is, nothing is written, nor is it run."""
+    told = _describe(prepared)
+    if (out or apply) and not prepared.setup.tasks:
+        return Result("setup", replace(told, stopped="nothing"))
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
         head = f"{system}, for {prepared.profile.name}"
@@ -181,7 +185,7 @@ def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
         text = render_system(tuple(task.step for task in tasks), head)
         text += f"\n{shlex.join(('echo', f'{after}: {prepared.options}'))}\n" if after else ""
         files.write_text(Path(out), text, executable=True)
-    return Result("setup", replace(_describe(prepared), file=out or None))
+    return Result("setup", replace(told, file=out or None))
 
 
 def _describe(prepared: SetupPlan) -> SetupResult:

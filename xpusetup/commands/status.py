@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from xpusetup.commands.list import BuildList, list_of
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
 from xpusetup.run.builds import find_builds
-from xpusetup.run.guard import ReplacedPackage, find_altered_steps, list_replaced
+from xpusetup.run.guard import ReplacedPackage, list_replaced, look_for_damage
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
     INSTALLING,
@@ -33,7 +33,7 @@ from xpusetup.run.manifest import (
     read_verified,
 )
 from xpusetup.run.prepare import parse_target
-from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
+from xpusetup.run.root import Root, find_roots, read_lock, read_stamps
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
 from xpusetup.system.git import TreeState, read_tree
 from xpusetup.system.logs import follow
@@ -224,8 +224,8 @@ def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
 def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus:
     """Say how far a root is, what of it is as it was made, what that proves, and the commands that lead on."""
     root, manifest, standing = built.root, read_manifest(built.root), read_standing(built.root)
-    altered = find_altered_steps(root) if check else {}
-    damaged, replaced = {**altered, **find_damage(root, check=check)}, list_replaced(root)
+    check = check and not standing.held
+    damaged, replaced = look_for_damage(root, check=check), [] if standing.held else list_replaced(root)
     stands = None if damaged or replaced or standing.left else read_verified(root, standing, manifest)
     options = options_of(workspace, built.layout)
     return BuildStatus(
@@ -244,7 +244,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix=Advice.lines([*_repeat(root, altered), go_on(workspace, built.layout, standing)]),
+        fix=Advice(go_on(workspace, built.layout, standing)),
         verified=stands,
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),
@@ -287,13 +287,6 @@ def _older(workspace: Workspace, root: Root, standing: Standing) -> list[str]:
     stamps = read_stamps(root)
     names = {f"{part.name}.install": part.distribution for part in workspace.profile.components}
     return [name for step, name in names.items() if name and step in stamps and step in standing.left]
-
-
-def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
-    """Give the commands that install again what was altered: a build looks at lists of files, not into each."""
-    for step in steps:
-        begun, script = (shlex.quote(str(root / name)) for name in (f"inputs/.begun.{step}", f"steps/{step}.sh"))
-        yield f"touch {begun} && XPUSETUP_FORCE=1 bash {script}"
 
 
 def _sources(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest, same_letters
 from xpusetup.config.hashes import FILE, with_known
@@ -135,9 +136,11 @@ def _read_profile(name: str, path: Path) -> str:
     if text is None and len(name) < LONGEST_NAME and Path(name).is_file():
         raise UsageError(f"there is no profile {name!r}; a file is named by its path", fix=f"--profile ./{name}")
     if text is None:
-        close = _nearest(name)
-        hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(f"there is no profile {name!r}{hint}", command="xpusetup profiles list")
+        if close := _nearest(name):
+            line = Command(f"the same command with {close}", again=(name, close))
+            raise UsageError(f"there is no profile {name!r}; did you mean {close}?", command=line)
+        fix = "leave it out, and the release is chosen that fits this machine; all that there are: "
+        raise UsageError(f"there is no profile {name!r}", fix=fix, command="xpusetup profiles list")
     return text
 
 

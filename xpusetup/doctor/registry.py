@@ -175,6 +175,8 @@ OF_AN_AGE = ("hw.legacy_gpu", "umd.older_than_sycl")
 """What is true of a version whatever else fails, and often works: another cause comes before."""
 DECIDED = ("sys.glibc",)
 """What is proven by itself: it comes before what follows from versions, or from what is not there."""
+LOOKED = "looked"
+"""The gap in the text of a check for what is known of its causes."""
 BAD = ("fail", "crash")
 WEIGHT = {"warn": 1, "fail": 2, "crash": 2}
 
@@ -183,20 +185,25 @@ def examine(
     question: Question, texts: Mapping[str, CheckText], *, only: Iterable[str] = (), skip: Iterable[str] = ()
 ) -> tuple[Finding, ...]:
     """Ask every check that applies. What follows from a cause that failed is skipped and names it."""
-    wanted, left = set(only) or {check.id for check in CHECKS}, set(skip)
+    asked = (set(only) or {check.id for check in CHECKS}) - set(skip)
     found: dict[str, Finding] = {}
     for check in CHECKS:
-        if check.id in wanted and check.id not in left:
-            finding = _examine_one(check, question, texts[check.id], found)
+        if check.id in asked:
+            text = texts[check.id]
+            finding = _examine_one(check, question, text, found, whole=asked.issuperset(text.follows))
             if finding is not None:
                 found[check.id] = finding
     return tuple(found.values())
 
 
-def _examine_one(check: Check, question: Question, text: CheckText, found: Mapping[str, Finding]) -> Finding | None:
+def _examine_one(
+    check: Check, question: Question, text: CheckText, found: Mapping[str, Finding], *, whole: bool
+) -> Finding | None:
     answer = _ask(check, question)
     if answer is None:
         return None
+    if LOOKED in answer.words and (said := _doubt(text, found, whole=whole)):
+        answer = replace(answer, words={**answer.words, LOOKED: said})
     cause = next((name for name in text.follows if _outweighs(found, name, answer)), "")
     if cause:
         answer = CheckAnswer("skip", f"waits for {cause}", answer.words)
@@ -212,6 +219,14 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
         source=text.source,
         caused_by=(found[cause].caused_by or cause) if answer.level == "skip" else "",
     )
+
+
+def _doubt(text: CheckText, found: Mapping[str, Finding], *, whole: bool) -> str:
+    """Say what keeps the checks that one follows from from being well; empty where all were asked and are."""
+    if not whole:
+        return "The causes that it can have were not all looked at: <xpusetup doctor --for run>"
+    unsure = [found[name].title for name in text.follows if name in found and found[name].level == "warn"]
+    return f"Nothing that was looked at fails. There are warnings: {', '.join(unsure)}." if unsure else ""
 
 
 def _reason(text: CheckText, answer: CheckAnswer) -> str:

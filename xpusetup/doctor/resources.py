@@ -28,9 +28,12 @@ def check_reach(question: Question) -> CheckAnswer | None:
 
 def check_downloads(question: Question) -> CheckAnswer | None:
     """Say whether the published wheels can be fetched, where no torch is here that serves."""
-    why = "" if _serves(question) else cut_off(question.facts, question.profile.git_hosts)
-    if not why:
+    network = question.facts.network
+    if network is None or _serves(question):
         return None
+    if not (why := cut_off(question.facts, question.profile.git_hosts)):
+        untried = network.reach is None and bool(intel_gpus(question))
+        return CheckAnswer("unknown", "not tried: xpusetup doctor --only net.wheels_reach") if untried else None
     words = _bundle(question, " --from wheels")
     return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=words)
 

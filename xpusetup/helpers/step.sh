@@ -144,7 +144,8 @@ begin() {
   INPUTS=$(step_inputs)
   KEY=$(printf '%s\n' "$INPUTS" | hash_of)
   local stamp=$ROOT/stamps/$STEP
-  if [ -z "$XPUSETUP_FORCE${ALWAYS-}" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] && intact "$stamp"; then
+  if [ -z "$XPUSETUP_FORCE${ALWAYS-}" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] &&
+    [ ! -s "$ROOT/inputs/.begun.$STEP" ] && intact "$stamp"; then # what "status --check" found damaged stands there
     printf '%s is done\n' "$STEP"
     exit 0
   fi

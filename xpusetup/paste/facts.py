@@ -66,7 +66,7 @@ OF_CUDA = ("nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cudnn")
 """Packages that a torch for CUDA brings."""
 PLAIN = re.compile(r"\d+\.\d+\.\d+")
 """The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
-NOT_NAMED = "of a version that was not told"
+NOT_NAMED = "of an unknown version"
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
 OWN_BUILD = re.compile(
     r"\bi915-dkms\b|\bi915[/,]\S* .*: installed|\bi915\b.{0,40}\bback-?port|\bback-?port.{0,40}\bi915\b"

@@ -48,6 +48,7 @@ class Reader(TorchReader):
         self.shown: set[str] = set()
         self.places: dict[str, str] = {}
         self.in_list = False
+        self.named_in_words = False
 
     def read(self, text: str) -> None:
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
@@ -280,6 +281,9 @@ class Reader(TorchReader):
 
     def _release(self, line: str) -> str:
         if found := lines.RELEASE.match(line.strip()):
+            if self.named_in_words:  # the file itself says more than who wrote of it
+                self.got.release.clear()
+                self.named_in_words = False
             self.got.release.setdefault(found[1], found[2].strip("\"'"))
             return "os-release"
         if found := lines.UNAME.search(line):
@@ -301,6 +305,7 @@ class Reader(TorchReader):
 
     def _set_system(self, value: str) -> str:
         found = find_release(value)
+        self.named_in_words |= bool(found) and not self.got.release
         for name, told in found.items():
             self.got.release.setdefault(name, told)
         return "system" if found else ""

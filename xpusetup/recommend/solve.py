@@ -132,7 +132,7 @@ ENVIRONMENT = "setup.toolchain"
 MENDS = {
     "setup.kernel": ("kmd.force_probe", "kmd.bound"),
     "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
-    "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
+    "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old", "umd.ze_init", "torch.available"),
     "setup.access": ("perm.render_group",),
     "setup.toolchain": ("cc.gcc", "git.present", "py.headers", "py.venv"),
     "setup.oneapi": ("oneapi.compiler",),
@@ -217,7 +217,12 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
         options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"
-    yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=WRONG)
+    yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=_mends(facts))
+
+
+def _mends(facts: Facts) -> tuple[str, ...]:
+    """Give the checks that find fault until a torch is installed: where none is, it cannot be imported either."""
+    return WRONG if facts.torch is None or facts.torch.version else (*WRONG, "torch.import")
 
 
 def _into(facts: Facts) -> str:

@@ -6,6 +6,7 @@ import base64
 import csv
 import re
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.errors import XpuError
 from xpusetup.plan.context import file_name
 from xpusetup.run import judge_code
 from xpusetup.run.manifest import read_document
-from xpusetup.run.root import Root, read_stamps
+from xpusetup.run.root import Root, find_damage, keep_damage, read_stamps
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -413,15 +415,29 @@ def list_replaced(root: Root) -> list[ReplacedPackage]:
     return list(find_replaced(changes, read_distributions(Path(guard.packages))))
 
 
+def look_for_damage(root: Root, *, check: bool) -> dict[str, str]:
+    """Say of each finished step whose files are not as it left them what happened to them.
+
+    `check`: every file is hashed, and what that shows is written down, so that the next build mends it.
+    """
+    if not check:
+        return find_damage(root)
+    damaged = {**find_altered_steps(root), **find_damage(root, check=True)}
+    with suppress(XpuError, OSError):  # of another user's build it is only told
+        keep_damage(root, damaged)
+    return damaged
+
+
 def find_altered_steps(root: Root) -> dict[str, str]:
     """Give the steps whose installed files are no longer as they were installed; every file is hashed."""
     stamps = read_stamps(root)
     lines = (files.read_text((root / GUARDED).with_suffix(CODE)) or "").splitlines()
     code = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
     altered = find_altered(read_document(root / GUARDED), code)
-    return {_installed_by(record, stamps): why for record, why in reversed(altered.items())}
+    steps = {_installed_by(record, stamps): why for record, why in reversed(altered.items())}
+    return {step: why for step, why in steps.items() if step in stamps}  # else it is to be installed again anyway
 
 
 def _installed_by(record: str, stamps: Mapping[str, Stamp]) -> str:
     named = [name for name, stamp in stamps.items() if any(made.path == record for made in stamp.made)]
-    return next(iter([*named, *(name for name in LIBRARIES if name in stamps)]), Path(record).parent.name)
+    return next(iter([*named, *(name for name in LIBRARIES if name in stamps)]), "")

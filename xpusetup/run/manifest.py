@@ -19,7 +19,7 @@ from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.keys import installs, parse_stamp
 from xpusetup.run.lock import hold_lock, is_abandoned, is_held
-from xpusetup.run.root import Root, parse_document, read_lock, read_stamps
+from xpusetup.run.root import BEGUN, Root, parse_document, read_lock, read_stamps
 from xpusetup.system import files
 from xpusetup.system.git import read_tree
 
@@ -323,7 +323,6 @@ def _builds(path: Path, profile: str) -> bool:
 # How far a root is: which steps of its profile are done, which are left, and whether someone is at work there.
 
 
-BEGUN = "inputs/.begun."
 VERIFYING = "verify."
 AFTER = re.compile(r"^AFTER='?(.*?)'?$", re.MULTILINE)
 VERIFICATION = "results/verify.json"
@@ -396,7 +395,9 @@ def _begun(root: Root) -> tuple[str, ...]:
     """Give the steps that have begun and not ended, and have said something since the root was locked."""
     folder, _, prefix = BEGUN.rpartition("/")
     since = (root / "lock").stat().st_mtime
-    names = sorted(path.name.removeprefix(prefix) for path in (root / folder).glob(f"{prefix}*"))
+    names = sorted(
+        path.name.removeprefix(prefix) for path in (root / folder).glob(f"{prefix}*") if not path.stat().st_size
+    )
     return tuple(name for name in names if root.log(name).exists() and root.log(name).stat().st_mtime >= since)
 
 

@@ -25,12 +25,11 @@ from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.plan.steps import describe_set
-from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
+from xpusetup.run.guard import GUARDED, look_for_damage, read_damage
 from xpusetup.run.keys import Stamp, Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
 from xpusetup.run.root import (
     Root,
-    find_damage,
     helper_files,
     lock_document,
     read_identities,
@@ -426,18 +425,16 @@ def forget_replaced(prepared: PreparedPlan) -> list[str]:
     return list(damaged.values())
 
 
-def forget_damaged(root: Root) -> list[str]:
-    """Take away the stamps of what is not as it was made or installed, every file hashed; say why for each.
+def forget_damaged(root: Root, *, check: bool = True) -> list[str]:
+    """Take away the stamps of what is not as it was made or installed; say why for each that is to be installed again.
 
-    The caller holds the root's lock.
+    `check`: every file is hashed. What is installed again is verified again. The caller holds the root's lock.
     """
-    altered = find_altered_steps(root)
-    damaged = {**altered, **find_damage(root, check=True)}
-    for name in damaged:
+    damaged = look_for_damage(root, check=check)
+    again = [why for name, why in damaged.items() if installs(name)]
+    for name in (*damaged, *(("guard", "verify.smoke") if again else ())):
         files.remove(root / f"stamps/{name}")
-    for name in altered:
-        files.write_text(root / f"inputs/.begun.{name}", "")  # what is there is not what is to be there
-    return list(damaged.values())
+    return again
 
 
 def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) -> Target | None:

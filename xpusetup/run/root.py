@@ -31,6 +31,8 @@ ARCHIVE = "helpers.tar"
 """The helpers in a form, whose scripts and recipes unpack them."""
 LOCKED = "profile.lock.json"
 ABSENT = "results/no-device.json"
+BEGUN = "inputs/.begun."
+"""How the file of a step begins that has begun and not ended; where it holds text, what a look at every file found."""
 SEEN_AT = "build-path"
 BESIDE = ".rebuilt"
 """The folder beside a root in which second builds lie."""
@@ -163,7 +165,7 @@ def read_state(root: Root, plan: Plan, scripts: Mapping[str, str], identities: M
     """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
     every = read_stamps(root)
     stamps = {step.id: every[step.id] for step in plan.steps if step.id in every}
-    damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp, check=False))}
+    damaged = {step: why for step, why in find_damage(root).items() if step in stamps}
     return RootState(
         root=str(root.path),
         scripts=scripts,
@@ -178,9 +180,24 @@ def read_state(root: Root, plan: Plan, scripts: Mapping[str, str], identities: M
 def find_damage(root: Root, *, check: bool = False) -> dict[str, str]:
     """Say of each finished step whose files are missing or were changed what happened to them.
 
-    `check`: every file is hashed, also one that looks as it was.
+    `check`: every file is hashed, also one that looks as it was; else what `keep_damage` wrote down counts as well.
     """
-    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp, check=check))}
+    found = {name: _damage(stamp, check=check) for name, stamp in read_stamps(root).items()}
+    kept = {} if check else {name: files.read_text(root / f"{BEGUN}{name}") or "" for name in found}
+    return {name: why or kept[name] for name, why in found.items() if why or kept.get(name)}
+
+
+def keep_damage(root: Root, damaged: Mapping[str, str]) -> None:
+    """Write down what only hashing every file showed, until the step is done again or the next such look finds it well.
+
+    No build is at work there. `helpers/step.sh` takes such a step for one that was cut off.
+    """
+    seen = {name for name, stamp in read_stamps(root).items() if _damage(stamp, check=False)}
+    for name in read_stamps(root):
+        if name in damaged and name not in seen:
+            files.write_text(root / f"{BEGUN}{name}", damaged[name])
+        elif name not in damaged:
+            files.remove(root / f"{BEGUN}{name}")
 
 
 def refresh_stamps(root: Root) -> None:
@@ -221,7 +238,7 @@ def write_absent(root: Root, step: str, key: str) -> None:
     """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
     steps = {**read_absent(root), step: key}
     files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": steps}) + "\n")
-    files.remove(root / f"inputs/.begun.{step}")  # it came to its end
+    files.remove(root / f"{BEGUN}{step}")  # it came to its end
 
 
 def _devices() -> list[str]:

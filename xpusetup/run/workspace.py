@@ -94,6 +94,10 @@ def _is_ours(path: Path, root: Path) -> bool:
     return layout.get("venv") == str(path) and not layout.get("adopted")
 
 
+SYSTEM = (Path("/usr"), Path("/usr/local"), Path("/"))
+"""The prefixes of interpreters that belong to the system."""
+
+
 def _find_environment(where: Where, path: Path) -> str:
     """Give the prefix of an environment that was named by its folder or its interpreter. Links stay as they are."""
     for option, given in {"--prefix": where.prefix, "--python": where.python}.items():
@@ -105,6 +109,9 @@ def _find_environment(where: Where, path: Path) -> str:
         other = str(Path.home() / "torch-env")
         line = Command(f"the same command with --into {other}", again=("--into", other))
         raise UsageError(f"{path} is xpusetup's own environment: PyTorch goes into another one", command=line)
+    if path.is_file() and prefix in SYSTEM:
+        fix = "name an environment of yours, or a folder that is not there yet: --into DIR"
+        raise UsageError(f"{path} is the Python of the system, which is left alone", fix=fix)
     if not (prefix / "bin/python").is_file():
         new = " or a folder that is empty or not there yet" if where.may_make else ""
         fix = f"name a venv, a conda prefix or its bin/python{new}; this makes one: python3 -m venv DIR"
@@ -184,9 +191,10 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
     loaded, of_lock = _load(where, settings)
     profile, kit, said = _choose_toolkit(loaded, where, settings)
     profile, takes, notes = _take(profile, where)
-    given = parse_revs(where.rev)
-    revs = {**floating(profile), **given}
-    root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
+    revs = {**floating(profile), **(given := parse_revs(where.rev))}
+    place = _root(where, settings, where.name or root_name(name, given, plain=profile.plain_path))
+    plain = plain_folder(where.name)
+    root = check_folder(place, how=f"--name {plain}" if plain != where.name else "")
     if is_own_environment(root):
         raise UsageError(f"{root} is xpusetup's own environment, and no build", fix="use another --name or --root")
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None

@@ -69,7 +69,10 @@ OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x
 """By the bytes with which a file begins, whatever its name."""
 
 
-def read_log(path: Path) -> Iterator[bytes]:
+A_LOG = "name a log file, a build of `xpusetup list`, or - for stdin"
+
+
+def read_log(path: Path, fix: str = A_LOG) -> Iterator[bytes]:
     """Give a log's bytes. A compressed one that is cut is read as far as it goes. Raises UsageError."""
     try:
         with path.open("rb") as stream:
@@ -77,7 +80,7 @@ def read_log(path: Path) -> Iterator[bytes]:
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror or error}",
-            fix="name a log file, a build of `xpusetup list`, or - for stdin",
+            fix=fix,
         ) from error
 
 

@@ -138,7 +138,7 @@ def brief_doctor(data: Diagnosis) -> str:
 def _verdict_of(pasted: PasteSummary) -> str:
     """Say what is to be said of a machine that was told of, where no check found a cause."""
     if pasted.symptoms and not pasted.causes:
-        return "It fails, and what was told does not say why"
+        return "It fails, and the post does not say why"
     if any(cause.level == "error" for cause in pasted.causes):
         return "Nothing that was told of the machine is wrong; its errors say what is"
     if pasted.kernel:
@@ -259,6 +259,8 @@ def _lines_of(
         above = {each.caused_by for each in group if each.level == "skip"}
         where = ", ".join(str(number) for name, number in numbers.items() if name in above)
         yield "skip", f"waits for {where} above" if where else f"not known yet: {waiting} of {len(group)} checks", None
+    elif not (amiss or data.pasted) and (untried := [each for each in group if each.level == "unknown"]):
+        yield "unknown", f"{untried[0].title}: {_first(untried[0])}", None
     elif well and not amiss:
         yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
 
@@ -334,8 +336,9 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
     for line in pasted.symptoms:
         console.print(f"\n A message   {escape(line)}")
     if pasted.symptoms:
-        words = "This says that it fails, and not why: it has many causes, and what was told does not say which."
+        words = "This says that it fails, and not why: it has many causes, and the post does not say which."
         prose(console, "     ", f"{words} What to paste to know it stands at the end.")
+        prose(console, "     ", "If it is the output of a program, explain reads it: xpusetup explain FILE")
 
 
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:

@@ -48,7 +48,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
-        said = f"none of these {data.lines:,} lines tells of a failure" if data.lines else "the log is empty"
+        lines = f"{data.lines:,} line{'' if data.lines == 1 else 's'}"
+        said = f"nothing in the {lines} of this log is known as a failure" if data.lines else "the log is empty"
         _row(console, 1, "Cause", f"not known: {said}")
         _show_last(console, data)
     for each in data.known:
@@ -140,7 +141,7 @@ def _show_unknown(console: Console, data: ExplainResult, line: int) -> None:
         console,
         1,
         "Cause",
-        f"not known; this {'is the first line that tells' if sure else 'line may tell'} of an error",
+        f"not known; this {'is the first error' if sure else 'line may be an error'}",
     )
     _show_context(console, data)
     _show_beside(console, data)

@@ -251,10 +251,13 @@ def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
 
 
 @contextmanager
-def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where nothing can move."""
+def asking(*, quiet: bool, plain: bool = True) -> Iterator[Callable[[str], None]]:
+    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where nothing can move.
+
+    Without `plain` there are none: the answer says the same.
+    """
     console = make_console(stderr=True, progress=True)
-    if quiet:
+    if quiet or not (plain or moves(console)):
         yield lambda _text: None
     elif not moves(console):
         yield lambda text: console.print(f" … {escape(text)}")

@@ -38,7 +38,7 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     else:
         console.print(" The shortest way to PyTorch on this machine")
     for number, step in enumerate(way.steps, start=1):
-        show_step(console, number, step)
+        show_step(console, "·" if way.route == "none" else number, step)
     console.print()
     prose(console, " ", f"why: {way.why}", style="dim")
     _show_refusals(console, way, verbose=verbose)

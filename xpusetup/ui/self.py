@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.system.environment import short_path
+from xpusetup.ui.console import prose
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +31,7 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     ]
     for name, said in rows:
         if said:
-            console.print(f" [bold]{name:<12}[/]{escape(said)}", soft_wrap=True)
+            prose(console, " " * 13, said, first=f" [bold]{name:<12}[/]")
     console.print()
     for place in data.places:
         absent = "" if place.there else "  [dim](not there yet)[/]"

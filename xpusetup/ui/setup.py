@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.setup import SetupResult
 
 
+LIST_CARDS = "lspci -nn | grep -E 'VGA|Display'"
 GOALS = {"run": "run {}", "build": "build {} from source"}
 OTHERS = {"run": "needed to build it from source", "build": "needed to run it, without compiling"}
 THEN = {"restart": "then restart, and run the same command again for the rest", "login": "then log out and in again"}
@@ -26,6 +27,8 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
         _show_end(console, data)
         return
     show_commands(console, data, verbose=verbose)
+    if data.stopped == "nothing":
+        console.print(f" {MARKS['info']} there is no command to run here: nothing was changed, and no file written\n")
     if data.file:
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
@@ -35,7 +38,7 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
         for row in data.left:
             console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
             prose(console, "   ", row.why)
-            print_commands(console, row.commands, 5)
+            print_commands(console, [LIST_CARDS] if data.without_gpu else row.commands, 5)
             prose(console, "   ", row.say)
         console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
@@ -47,10 +50,10 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
 def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" needed to {GOALS[data.goal].format(data.profile)} · data of {data.collected}\n", style="dim")
-    if data.without_gpu:
+    if data.without_gpu and not data.left:  # else it stands there
         what = "no Intel GPU was found; what is built here runs elsewhere"
         console.print(f" {MARKS['warn']} {what if data.goal == 'build' else 'no Intel GPU was found'}:")
-        console.print("   [cyan]lspci -nn | grep -E 'VGA|Display'[/]\n")
+        console.print(f"   [cyan]{LIST_CARDS}[/]\n")
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
