@@ -431,12 +431,34 @@ def test_an_image_that_a_gpu_refuses_is_made_for_the_others(tmp_path: Path, monk
     said = ahead.tell_refused("icpx", [(double, made)])
     assert said.startswith("icpx: note: no machine code for dg2: _ZTS1D (ocloc ended with 245")
     calls = len(log.read_text().splitlines())
-    ahead.compile_image(ocloc, plain, offline)
+    assert ahead.compile_image(ocloc, plain, offline).image is not None
+    assert ahead.compile_image(ocloc, double, offline) == made
     assert len(log.read_text().splitlines()) == calls
     ocloc.write_text(OCLOC.format(log=log) + "# another version\n")
     ahead.compile_image(ocloc, plain, offline)
     assert len(log.read_text().splitlines()) == calls + 1
     assert all("-options -cl-one" in line for line in log.read_text().splitlines())
+
+
+LOST = """\
+#!/bin/sh
+case "$*" in *pvc,bmg*) echo lost; exit 1 ;; esac
+while [ "$1" != -out_dir ]; do shift; done
+echo code > "$2/made"
+"""
+
+
+@pytest.mark.e2e
+def test_an_image_that_each_gpu_takes_and_the_list_does_not_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The image was left out in silence."""
+    monkeypatch.setenv(cache.FOLDER, "off")
+    ocloc = tmp_path / "ocloc"
+    ocloc.write_text(LOST)
+    ocloc.chmod(0o755)
+    with pytest.raises(FailedError, match="ocloc ended with 1: lost; it was called for pvc,bmg, each of which"):
+        ahead.compile_image(ocloc, image(b"float"), ahead.Offline(("pvc", "bmg"), ()))
 
 
 def test_kernels_under_names_of_a_librarys_own() -> None:

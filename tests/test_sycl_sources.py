@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import re
 import struct
 import subprocess
 import sys
@@ -12,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from e2e.support import CHECKOUT
 from real.sycl_sources import Work, count_kernels, look_into, make_figures, read_measures, read_release, write_heaviest
 
 images: Any = importlib.import_module("helperlib.sycl.images")
@@ -121,3 +124,12 @@ def test_a_release_is_what_its_profile_says() -> None:
     assert (release.torch, read_release("2.6").torch) == ("2.13.0", "2.6.0")
     assert release.targets.startswith("pvc,bmg")
     assert read_release("2.14").ops == "release/2.14"  # no source names its pin
+
+
+@pytest.mark.e2e
+def test_what_make_runs_by_name_is_found_without_pytest() -> None:
+    names = re.findall(r"-m (real\.\w+)", (CHECKOUT / "Makefile").read_text())
+    program = "; ".join(f"import {name}" for name in sorted(set(names)))
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run((sys.executable, "-c", program), env=clean, cwd=CHECKOUT / "tests", check=False)
+    assert (done.returncode, "real.sycl_sources" in names) == (0, True)

@@ -115,7 +115,7 @@ class Work:
         path = f"{self.venv}/bin:{self.compiler}/bin:{os.environ['PATH']}"
         toolkit = {"SYCL_ROOT": str(self.compiler), "CMPLR_ROOT": str(self.compiler)}
         libraries = {"LD_LIBRARY_PATH": f"{self.compiler}/lib"}
-        own = {"TORCH_XPU_ARCH_LIST": self.release.targets, "USE_XPU": "1", "CC": "gcc", "CXX": "g++", **self._flags()}
+        own = {"USE_XPU": "1", "CC": "gcc", "CXX": "g++", **self._flags()}
         return {**outer_environment(), "PATH": path, **toolkit, **libraries, **own}
 
     def _flags(self) -> dict[str, str]:
@@ -197,21 +197,23 @@ def _settings_of_pip() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
 
 
-def configure(work: Work) -> Path:
-    """Let upstream's CMake code decide; give the build folder."""
-    build = work.own / "build"
-    environment = work.environment()
+def configure(work: Work, tree: str, name: str = "build", targets: str = "", **more: str) -> Path:
+    """Let upstream's CMake code decide; give the build folder. `tree` may be empty, without `targets` they are ours."""
+    build = work.own / name
+    environment = {**work.environment(), "TORCH_XPU_ARCH_LIST": targets or work.release.targets}
     told = run((str(work.venv / "bin/python"), "-c", FLAGS_OF_TORCH), env=environment)
-    defines = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TORCH_FLAGS": ";".join(told.split())}
-    words = (*(f"-D{name}={value}" for name, value in defines.items()), "-DCMAKE_BUILD_TYPE=Release", "-Wno-dev")
-    run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=600)
+    places = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TREE": tree, **more}
+    defines = {**places, "TORCH_FLAGS": ";".join(told.split()), "CMAKE_BUILD_TYPE": "Release"}
+    words = (*(f"-D{name}={value}" for name, value in defines.items()), "-Wno-dev")
+    run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=900)
     return build
 
 
-def compile_all(work: Work, build: Path, jobs: int) -> None:
-    """Compile what is not compiled yet, past every failure; what was said is added to the log."""
+def compile_all(work: Work, build: Path, jobs: int, names: Iterable[str]) -> None:
+    """Compile what is not compiled yet (of `names`, or of all), past every failure; the log gets what was said."""
+    objects = [each for each in list_objects(work, build) if not names or source_of(Path(each)) in names]
     with (work.own / "ninja.log").open("ab") as log:
-        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs), *list_objects(work, build))
+        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs), *objects)
         subprocess.run(words, env=work.environment(), stdout=log, stderr=subprocess.STDOUT, check=False)
 
 
@@ -224,7 +226,7 @@ def list_objects(work: Work, build: Path) -> list[str]:
 def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
     """Say what each object holds and took, and give the first error of what failed; the rest was not tried."""
     took = read_measures(work.measures)
-    made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := _source_of(path))}
+    made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := source_of(path))}
     failed = {name: why for name, why in _failures(log).items() if name not in made}
     about = {
         "release": work.release.name,
@@ -275,7 +277,8 @@ def read_measures(file: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _source_of(path: Path) -> str:
+def source_of(path: Path) -> str:
+    """Name the source of an object by FindSYCL's name for that; empty for any other file."""
     found = re.search(r"_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
     return found[1] if found else ""
 
@@ -290,12 +293,17 @@ def _failures(log: str) -> dict[str, str]:
     return found
 
 
-def write_heaviest(figures: dict[str, Any], count: int = 10) -> str:
-    """Give a table of the sources whose passes took most of a processor."""
+def heaviest(figures: dict[str, Any], count: int = 10) -> list[str]:
+    """Name the sources whose passes took most of a processor."""
     made = figures["made"]
-    rows = sorted(made, key=lambda name: -sum(made[name].get(each, {}).get("processor", 0) for each in PASSES))
+    return sorted(made, key=lambda name: -sum(made[name].get(each, {}).get("processor", 0) for each in PASSES))[:count]
+
+
+def write_heaviest(figures: dict[str, Any]) -> str:
+    """Give a table of them."""
+    made = figures["made"]
     lines = ["| source | kernels | SPIR-V | device pass | host pass |", "|---|---|---|---|---|"]
-    for name in rows[:count]:
+    for name in heaviest(figures):
         each_pass = [made[name].get(each) for each in PASSES]
         cells = [f"{each['processor']:.0f} s, {each['memory'] / 1e9:.1f} GB" if each else "" for each in each_pass]
         lines.append(f"| {name} | {made[name]['kernels']} | {made[name]['bytes'] / 1e6:.1f} MB | {' | '.join(cells)} |")
@@ -307,7 +315,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="the folder that keeps everything; about 8 GB")
     parser.add_argument("--ops", required=True, help="a git repository of torch-xpu-ops with all its commits")
+    parser.add_argument("--tree", default="", help="PyTorch's sources of that release, for headers that no wheel holds")
     parser.add_argument("--release", action="append", help="2.13, 2.14 and 2.6 unless named")
+    parser.add_argument("--source", action="append", default=[], help="the name of a source; all unless named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     for name in asked.release or ("2.13", "2.14", "2.6"):
@@ -315,9 +325,9 @@ def main() -> None:
         work.own.mkdir(parents=True, exist_ok=True)
         try:
             prepare(work, asked.ops)
-            build = configure(work)
+            build = configure(work, asked.tree)
             say(f"torch {name}: {work.own / 'ninja.log'}")
-            compile_all(work, build, asked.jobs)
+            compile_all(work, build, asked.jobs, asked.source)
             sources = len(list_objects(work, build))
         except UnavailableError as error:
             sys.exit(f"e2e-sycl-sources: {error}")
