@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from data.machines import machine
 from data.profiles import device, shipped
 from golden import hold
+from test_wheel_images import archive, make_elf
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import NONE, Layout, Request, Toolkit
 from xpusetup.bundle.collect import bundled_pins, make_bundle_plan
@@ -304,8 +305,21 @@ def test_where_it_is_made() -> None:
     assert MADE == "@ROOT@/toolkit"
 
 
-def test_a_wheel_is_known_to_have_the_device_code_of_the_driver() -> None:
-    """It was said to be in no section with a name that is known."""
-    images: Any = importlib.import_module("helperlib.sycl.images")
+def test_a_wheel_is_known_to_have_the_device_code_of_the_driver(tmp_path: Path) -> None:
+    """It was said to be in no section that is known; other large constants are in a section of that name."""
+    sycl: Any = importlib.import_module("helperlib.sycl.images")
     contents: Any = importlib.import_module("helperlib.wheel.contents")
-    assert contents.DEVICE_IMAGES.search(images.SECTION)
+    code = (
+        sycl.DeviceImage("spir64_gen", {"k": {}}, {}, archive("64.bmg/")),
+        sycl.DeviceImage("spir64", {}, {}, b"spv"),
+    )
+    record = b"".join(sycl.make_record(sycl.ObjectImages("a.cpp", code))[0])
+    found = []
+    for data in (b"other constants", b"\0" * 8 + record + b"more of others"):
+        (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))
+        with (tmp_path / "l.so").open("rb") as file:
+            found.append(contents.read_library("l.so", file))
+    assert [(each.images, each.targets.versions, each.targets.generic) for each in found] == [
+        ((), frozenset(), False),
+        ((".lrodata",), {"bmg"}, True),
+    ]

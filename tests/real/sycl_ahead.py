@@ -2,9 +2,9 @@
 
     cd tests && python -m real.sycl_ahead WORK --release 2.6 --gpu bmg --gpu pvc [--source NAME]
 
-For what `make e2e-sycl-sources` compiled in the same folder: the ten heaviest sources unless others are named. Each
-becomes a library of its own, whose device link is that of the unchanged FindSYCL.cmake; the objects come out of the
-driver's cache. For which GPU there is machine code is read by the reader of `wheel check`. ocloc is that of PATH.
+For what `make e2e-sycl-sources` compiled in the same folder: the ten heaviest sources unless others are named. The
+command is the one that the unchanged FindSYCL.cmake makes of all objects, with one of them and one GPU. For which GPU
+there is machine code is read by the reader of `wheel check`. ocloc is that of PATH.
 """
 
 from __future__ import annotations
@@ -18,30 +18,35 @@ import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from real.outside import UnavailableError
-from real.sycl_sources import Work, configure, heaviest, link, make_figures, read_release, source_of
+from real.outside import UnavailableError, run
+from real.sycl_sources import Work, heaviest, link, make_figures, read_release, source_of
 from real.torch_attempts import say
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 elf: Any = importlib.import_module("helperlib.elf.file")
 wheel_images: Any = importlib.import_module("helperlib.wheel.images")
+DEVICE_OBJECT = "CMakeFiles/kernels.dir/kernels_sycl_device_obj.o"
 LEFT_OUT = re.compile(r"note: no machine code for ([\w.-]+): (.*) \(ocloc ended")
 
 
-def link_sources(work: Work, tree: str, gpu: str, names: Iterable[str]) -> dict[str, dict[str, Any]]:
+def link_sources(work: Work, gpu: str, objects: dict[str, Path]) -> dict[str, dict[str, Any]]:
     """Link each for the GPU, past every failure, and say what its device object holds."""
-    more = {"LINKED": ";".join(names), "GENERATED": str(work.own / "build/generated")}
-    build = configure(work, tree, f"linked-{gpu}", gpu, **more)
-    made = {name: f"CMakeFiles/linked_{name}.dir/linked_{name}_sycl_device_obj.o" for name in names}
-    with (work.own / f"linked-{gpu}.log").open("wb") as log:
-        words = ("ninja", "-C", str(build), "-k", "0", "-j", "1", *made.values())
-        subprocess.run(words, env=work.environment(), stdout=log, stderr=subprocess.STDOUT, check=False)
-    found = {name: build / path for name, path in made.items()}
-    return {name: look_into(path) for name, path in found.items() if path.is_file()}
+    whole = run(("ninja", "-C", str(work.own / "build"), "-t", "commands", DEVICE_OBJECT), env=work.environment())
+    folder = work.own / f"linked-{gpu}"
+    folder.mkdir(exist_ok=True)
+    with (folder / "log").open("wb") as log:
+        for name, compiled in objects.items():
+            line = command_for(whole.splitlines()[-1], compiled, gpu, folder / f"{name}.o")
+            subprocess.run(line, shell=True, env=work.environment(), stdout=log, stderr=log, check=False)  # noqa: S602 - ninja's words
+    return {name: look_into(folder / f"{name}.o") for name in objects if (folder / f"{name}.o").is_file()}
+
+
+def command_for(line: str, compiled: Path, gpu: str, out: Path) -> str:
+    """Give the command of a device link for one object and one GPU. Blanks of an option may be escaped."""
+    line = re.sub(r"(?<= -fsycl-link )(\S+\.cpp\.o )+", f"{compiled} ", line)
+    line = re.sub(r"(-device\\? )[\w.,-]+", rf"\g<1>{gpu}", line)
+    return re.sub(r" -o \S+$", f" -o {out}", line)
 
 
 def look_into(path: Path) -> dict[str, Any]:
@@ -105,22 +110,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path)
     parser.add_argument("--release", default="2.6")
-    parser.add_argument("--tree", default="")
     parser.add_argument("--gpu", action="append", required=True)
     parser.add_argument("--source", action="append")
     asked = parser.parse_args()
     if not shutil.which("ocloc"):
         sys.exit("there is no ocloc: apt-get install intel-ocloc libigc2 (Debian sid)")
     work = Work(asked.work.expanduser().resolve(), read_release(asked.release))
-    log = (work.own / "ninja.log").read_text(errors="replace")
-    figures = make_figures(work, log, (work.own / "build").rglob("*_gen*_*.cpp.o"), 0)
+    compiled = {source_of(path): path for path in (work.own / "build").rglob("*_gen*_*.cpp.o")}
+    figures = make_figures(work, "", compiled.values(), len(compiled))
     names = asked.source or heaviest(figures)
     try:
-        linked = {gpu: link_sources(work, asked.tree, gpu, names) for gpu in asked.gpu}
+        linked = {gpu: link_sources(work, gpu, {name: compiled[name] for name in names}) for gpu in asked.gpu}
     except UnavailableError as error:
         sys.exit(f"sycl_ahead: {error}")
     for gpu, made in linked.items():
-        said = (work.own / f"linked-{gpu}.log").read_text(errors="replace")
+        said = (work.own / f"linked-{gpu}/log").read_text(errors="replace")
         say(f"{gpu}: {len(made)} of {len(names)} linked, kernels left out: {left_out(said).get(gpu, 0)}")
     took = read_ocloc(work.measures)
     (work.own / "ahead.json").write_text(json.dumps({"linked": linked, "ocloc": took}, indent=2) + "\n")

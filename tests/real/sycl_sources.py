@@ -1,10 +1,10 @@
 """All SYCL sources of torch-xpu-ops, both passes, with the flags that a profile of ours leads to.
 
 `make e2e-sycl-sources` calls it. Sources, their list, flags and CMake code are torch-xpu-ops' own, at the commit that
-the profile pins; headers and FindSYCLToolkit.cmake are those of the release's published torch, PyTorch's own flags
-those that torch 2.13.0+cpu says it was built with; the compiler is the one that `xpusetup toolkit` makes of Intel's
+the profile pins; headers, FindSYCLToolkit.cmake and PyTorch's own flags are those of the release's published torch; the
+compiler is the one that `xpusetup toolkit` makes of Intel's
 wheels for that profile. Kernels are counted in the bytes of the objects. It takes hours and goes on where it stopped:
-what is compiled stays. There is no device link.
+what is compiled stays. There is no device link; sycl_ahead.py does those of single sources.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,11 @@ exec {python} {measure} {toolkit} {file} "${{0##*/}}" "$@"
 PASSES = ("device", "host")
 KERNEL, ENTRY_POINT, BEGIN = 6, 15, 5
 """SPIR-V: the execution model of kernels, the operation that names one, the words of a module's head."""
-TORCH = "2.13.0+cpu"
 TOOLS = ("numpy", "cmake==3.31.10", "ninja==1.13.0")
 HEADERS = Path("/usr/include/CL/cl.h")
-FLAGS_OF_TORCH = """
-import re, torch
-print(re.search(r"CXX_FLAGS=(.*?), \\w+=", torch.__config__.show().partition("CXX_COMPILER=")[2])[1])
-"""
+BUILT_WITH = re.compile(rb"\0([^\0]*-fvisibility-inlines-hidden[^\0]*)\0")
+NOT_OURS = ("-D_GLIBCXX_USE_CXX11_ABI=0", "-fabi-version=11", "-fdiagnostics-color=always")
+"""The old ABI of wheels for CUDA up to 2.6, which those for XPU never had; and colours, which a log cannot use."""
 FAILED = re.compile(r"^FAILED: .*_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
 WRONG = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?error: .*$|^.*internal compiler error.*$", re.MULTILINE)
 
@@ -115,7 +114,7 @@ class Work:
         path = f"{self.venv}/bin:{self.compiler}/bin:{os.environ['PATH']}"
         toolkit = {"SYCL_ROOT": str(self.compiler), "CMPLR_ROOT": str(self.compiler)}
         libraries = {"LD_LIBRARY_PATH": f"{self.compiler}/lib"}
-        own = {"USE_XPU": "1", "CC": "gcc", "CXX": "g++", **self._flags()}
+        own = {"TORCH_XPU_ARCH_LIST": self.release.targets, "USE_XPU": "1", "CC": "gcc", "CXX": "g++", **self._flags()}
         return {**outer_environment(), "PATH": path, **toolkit, **libraries, **own}
 
     def _flags(self) -> dict[str, str]:
@@ -133,20 +132,17 @@ def prepare(work: Work, ops: str) -> None:
         raise UnavailableError("OpenCL's headers and loader: apt-get install opencl-c-headers ocl-icd-opencl-dev")
     if not (work.venv / "bin/ninja").exists():
         run((sys.executable, "-m", "venv", str(work.venv)), env=outer_environment(), seconds=300)
-        words = (str(work.venv / "bin/pip"), "install", "-q", f"torch=={TORCH}", *TOOLS)
-        run(words, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
-    words = (
-        sys.executable,
-        "-m",
-        "xpusetup.cli",
-        "toolkit",
-        str(work.toolkit),
-        "--profile",
-        f"torch-{work.release.name}",
+        installed = (str(work.venv / "bin/pip"), "install", "-q", *TOOLS)
+        run(installed, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
+    words = (sys.executable, "-m", "xpusetup.cli", "toolkit", str(work.toolkit), "--profile")
+    run(
+        (*words, f"torch-{work.release.name}"),
+        env={**outer_environment(), **_settings_of_pip()},
+        cwd=CHECKOUT,
+        seconds=1800,
     )
-    run(words, env={**outer_environment(), **_settings_of_pip()}, cwd=CHECKOUT, seconds=1800)
     write_measured(work)
-    if not work.torch.exists():
+    if not (work.torch / "flags").is_file():
         unpack_torch(work)
     tree = work.own / "torch-xpu-ops"
     if not tree.exists():
@@ -158,7 +154,7 @@ def prepare(work: Work, ops: str) -> None:
 
 
 def unpack_torch(work: Work) -> None:
-    """Take the headers out of the release's wheel, whatever it was built for; its code is not used."""
+    """Take headers and flags out of the release's wheel, whatever it was built for; its code is not used."""
     fresh = work.torch.with_suffix(".part")
     shutil.rmtree(fresh, ignore_errors=True)
     words = (
@@ -176,8 +172,22 @@ def unpack_torch(work: Work) -> None:
         for name in opened.namelist():
             if name.startswith(("torch/include/", "torch/share/cmake/")):
                 opened.extract(name, fresh)
+        library = Path(opened.extract("torch/lib/libtorch_cpu.so", fresh))
+    (fresh / "torch/flags").write_text(read_flags(library))
+    library.unlink()
+    shutil.rmtree(work.torch, ignore_errors=True)
     (fresh / "torch").rename(work.torch)
     shutil.rmtree(fresh)
+
+
+def read_flags(library: Path) -> str:
+    """Give the compiler flags that torch.__config__ tells, as a list of CMake's."""
+    with library.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        found = BUILT_WITH.search(data)
+        told = found[1].decode() if found else ""
+    if not told:
+        raise UnavailableError(f"{library} does not say what it was built with")
+    return ";".join(each for each in told.split() if each not in NOT_OURS)
 
 
 def write_measured(work: Work) -> None:
@@ -197,13 +207,12 @@ def _settings_of_pip() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
 
 
-def configure(work: Work, tree: str, name: str = "build", targets: str = "", **more: str) -> Path:
-    """Let upstream's CMake code decide; give the build folder. `tree` may be empty, without `targets` they are ours."""
-    build = work.own / name
-    environment = {**work.environment(), "TORCH_XPU_ARCH_LIST": targets or work.release.targets}
-    told = run((str(work.venv / "bin/python"), "-c", FLAGS_OF_TORCH), env=environment)
-    places = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TREE": tree, **more}
-    defines = {**places, "TORCH_FLAGS": ";".join(told.split()), "CMAKE_BUILD_TYPE": "Release"}
+def configure(work: Work, tree: str) -> Path:
+    """Let upstream's CMake code decide; give the build folder. `tree` may be empty."""
+    build = work.own / "build"
+    environment = work.environment()
+    places = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TREE": tree}
+    defines = {**places, "TORCH_FLAGS": (work.torch / "flags").read_text(), "CMAKE_BUILD_TYPE": "Release"}
     words = (*(f"-D{name}={value}" for name, value in defines.items()), "-Wno-dev")
     run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=900)
     return build

@@ -88,7 +88,7 @@ def make_native(work: CompileWork, records: Iterable[ObjectImages]) -> ObjectIma
     offline = offline._replace(options=tuple(dict.fromkeys((*offline.options, *native_options(work.call)))))
     ocloc = find_ocloc(work)
     images = list({each.data: each for record in records for each in record.images if _is_whole(each)}.values())
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(work.call.link_jobs or len(os.sched_getaffinity(0))) as pool:
         made = list(pool.map(lambda each: compile_image(ocloc, each, offline), images))
     sys.stderr.write(tell_refused(work.call.name, zip(images, made, strict=True)))
     return ObjectImages("device link", tuple(each.image for each in made if each.image))

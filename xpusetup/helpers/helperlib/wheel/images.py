@@ -18,7 +18,7 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from helperlib.sycl.images import SECTION, read_records
+from helperlib.sycl.images import find_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -154,13 +154,13 @@ def read_targets(elf: Elf) -> Targets:
     found: set[str] = set()
     alone: set[str] = set()
     count, trouble, generic = 0, "", False
+    for own in (each for record in find_records(elf) for each in record.images):
+        native = own.target == AHEAD
+        versions = set(read_versions(own.data)) if native else set()
+        found |= versions
+        alone |= versions if own.data.startswith(ELF) else set()
+        count, generic = count + native, generic or not native
     for section in elf.sections():
-        if section.name == SECTION:
-            native, other = _read_own(bytes(elf.data[section.offset : section.offset + section.size]))
-            found.update(version for data in native for version in read_versions(data))
-            alone.update(version for data in native if data.startswith(ELF) for version in read_versions(data))
-            count, generic = count + len(native), generic or other
-            continue
         if not section.name.endswith((AHEAD, TOGETHER)):
             generic = generic or (section.name.startswith(BUNDLE) and "spir64" in section.name)
             continue
@@ -175,12 +175,6 @@ def read_targets(elf: Elf) -> Targets:
             generic = generic or any(mark in image for mark in GENERIC)
     also = frozenset(each for version in alone for each in ALONE.get(version, ()))
     return Targets(frozenset(found), count, trouble, generic, also)
-
-
-def _read_own(data: bytes) -> tuple[list[bytes], bool]:
-    """Give the machine code that our own driver put there, and whether there is SPIR-V too."""
-    images = [image for record in read_records(data) for image in record.images]
-    return [each.data for each in images if each.target == AHEAD], any(each.target != AHEAD for each in images)
 
 
 def _starts(elf: Elf, start: int, end: int) -> list[int]:
