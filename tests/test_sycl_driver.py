@@ -463,7 +463,7 @@ echo code > "$2/made"
 def test_as_many_offline_compilers_run_at_once_as_the_build_has_jobs(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """torch-xpu-ops hands MAX_JOBS on by this word; each of them takes a gigabyte and more."""
+    """torch-xpu-ops hands MAX_JOBS on by this word; the largest that was seen took half a gigabyte."""
     monkeypatch.setenv(cache.FOLDER, "off")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     (tmp_path / "ocloc").write_text(ALONE.format(folder=tmp_path))
