@@ -323,3 +323,8 @@ def test_a_wheel_is_known_to_have_the_device_code_of_the_driver(tmp_path: Path) 
         ((), frozenset(), False),
         ((".lrodata",), {"bmg"}, True),
     ]
+    broken = record.replace(b'"source":"a.cpp"', b'"source":a.cpp,', 1)
+    for data in (broken, record[:8] + b"\0" * 16, record.replace(b'"target"', b'"tarot!"')):
+        (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))
+        with (tmp_path / "l.so").open("rb") as file, pytest.raises(contents.NotElfError):
+            contents.read_library("l.so", file)

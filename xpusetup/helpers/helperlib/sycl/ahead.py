@@ -139,14 +139,15 @@ def _make(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes, dic
     if data or len(offline.devices) == 1:
         return data, {} if data else {offline.devices[0]: why}
     alone = {each: run_ocloc(ocloc, image, offline._replace(devices=(each,))) for each in offline.devices}
-    left = tuple(each for each, (data, _) in alone.items() if data)
-    if len(left) > 1:
+    refused = {each: why for each, (made, why) in alone.items() if not made}
+    left = tuple(each for each in alone if each not in refused)
+    if len(left) == 1:
+        data = alone[left[0]][0]
+    elif left:
         data, why = run_ocloc(ocloc, image, offline._replace(devices=left))
         if not data:
             raise FailedError(1, f"{why}; it was called for {','.join(left)}, each of which it takes alone")
-    return data or b"".join(alone[each][0] for each in left), {
-        each: alone[each][1] for each in alone if each not in left
-    }
+    return data, refused
 
 
 def run_ocloc(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes, str]:

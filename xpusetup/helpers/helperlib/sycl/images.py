@@ -83,7 +83,7 @@ def find_records(elf: Elf, *, bare: bool = False) -> Iterator[ObjectImages]:
             length, text = (int.from_bytes(elf.data[at + i : at + i + 8], "little") for i in (8, 16))
             told = json.loads(elf.data[at + HEADER : at + HEADER + text])
             yield ObjectImages(told["source"], tuple(_read_images(elf.data, at, text, told["images"], bare=bare)))
-            at += length
+            at += max(length, HEADER)
 
 
 def _read_images(data: Buffer, start: int, text: int, rows: Any, *, bare: bool) -> Iterator[DeviceImage]:

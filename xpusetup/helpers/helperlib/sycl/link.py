@@ -75,8 +75,8 @@ def read_images(path: Path, *, bare: bool = False) -> list[ObjectImages]:
     try:
         with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
             return [record for member in _members(data) for record in _read_member(path, member, bare=bare)]
-    except FileNotFoundError as error:
-        raise FailedError(1, f"no such file or directory: '{path}'") from error
+    except OSError as error:
+        raise FailedError(1, f"{(error.strerror or 'cannot be read').lower()}: '{path}'") from error
     except ValueError:  # an empty file
         return []
 

@@ -95,7 +95,9 @@ def read_library(path: str, file: IO[bytes]) -> SharedObject:
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
             return _read_elf(path, Elf(data))
-        except struct.error as error:
+        except NotElfError:
+            raise
+        except (struct.error, ValueError, LookupError, TypeError) as error:
             raise NotElfError(BROKEN) from error
 
 
