@@ -16,7 +16,7 @@ import pytest
 
 from e2e.support import CHECKOUT
 from real.outside import UnavailableError
-from real.sycl_ahead import command_for, left_out, read_ocloc, write_table
+from real.sycl_ahead import command_for, count_compiled, left_out, read_ocloc, write_table
 from real.sycl_sources import (
     Work,
     count_kernels,
@@ -27,6 +27,7 @@ from real.sycl_sources import (
     read_release,
     write_heaviest,
 )
+from test_wheel_images import make_elf
 
 images: Any = importlib.import_module("helperlib.sycl.images")
 LOG = """\
@@ -172,6 +173,14 @@ def test_what_ocloc_takes_is_told_as_a_multiple_of_the_device_pass(tmp_path: Pat
     assert table.splitlines()[-1] == "| A | 7 | 8 s | 24 s (3.0), 1.2 GB; 5.0 MB | not made |"
     said = "icpx: note: no machine code for dg2: _ZTS1A, _ZTS1B (ocloc ended with 245: error)\n"
     assert left_out(said) == {"dg2": 2}
+
+
+def test_each_kernel_has_machine_code() -> None:
+    code = make_elf(**{"__dot__text.one": b"code", "__dot__text.two": b"code"})
+    image = images.DeviceImage("spir64_gen", {"one": {}, "two": {}}, {}, code)
+    assert count_compiled(Path("a.o"), image) == 2
+    with pytest.raises(ValueError, match=r"a.o: no code for \['three'\]"):
+        count_compiled(Path("a.o"), image._replace(kernels={"one": {}, "three": {}}))
 
 
 @pytest.mark.e2e

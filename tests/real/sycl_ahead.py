@@ -50,10 +50,13 @@ def command_for(line: str, compiled: Path, gpu: str, out: Path) -> str:
 
 
 def look_into(path: Path) -> dict[str, Any]:
-    """Give what machine code a device object has: its GPUs, the kernels, how large it is."""
+    """Give what machine code a device object has: its GPUs, the kernels by their sections of code, how large it is.
+
+    Raises ValueError where a kernel of the list has no code.
+    """
     targets = wheel_images.read_targets(elf.Elf(path.read_bytes()))
     images = [image for record in link.read_images(path) for image in record.images]
-    kernels = sum(len(image.kernels) for image in images)
+    kernels = sum(count_compiled(path, image) for image in images)
     size = sum(len(image.data) for image in images)
     return {
         "gpus": wheel_images.names_of(targets.versions),
@@ -61,6 +64,15 @@ def look_into(path: Path) -> dict[str, Any]:
         "kernels": kernels,
         "bytes": size,
     }
+
+
+def count_compiled(path: Path, image: Any) -> int:
+    """Count the kernels that have a section `.text.NAME` in an image for one GPU, an ELF file of ocloc's."""
+    sections = {each.name for each in elf.Elf(image.data).sections()}
+    lacking = [name for name in image.kernels if f".text.{name}" not in sections]
+    if lacking:
+        raise ValueError(f"{path}: no code for {lacking}")
+    return len(image.kernels)
 
 
 def left_out(log: str) -> dict[str, int]:
