@@ -183,6 +183,13 @@ def test_each_kernel_has_machine_code() -> None:
         count_compiled(Path("a.o"), image._replace(kernels={"one": {}, "three": {}}))
 
 
+def test_a_second_configure_compiles_nothing_anew() -> None:
+    """A header that each source includes was written anew, so that what was compiled did not stay."""
+    text = (CHECKOUT / "tests/real/sycl_sources/CMakeLists.txt").read_text()
+    assert "file(WRITE" not in text
+    assert "file(CONFIGURE OUTPUT ${GENERATED}/c10/xpu/impl/xpu_cmake_macros.h" in text
+
+
 @pytest.mark.e2e
 def test_what_make_runs_by_name_is_found_without_pytest() -> None:
     names = re.findall(r"-m (real\.\w+)", (CHECKOUT / "Makefile").read_text())

@@ -309,11 +309,13 @@ def test_a_wheel_is_known_to_have_the_device_code_of_the_driver(tmp_path: Path) 
     """It was said to be in no section that is known; other large constants are in a section of that name."""
     sycl: Any = importlib.import_module("helperlib.sycl.images")
     contents: Any = importlib.import_module("helperlib.wheel.contents")
+    libraries: Any = importlib.import_module("helperlib.wheel.libraries")
     code = (
         sycl.DeviceImage("spir64_gen", {"k": {}}, {}, archive("64.bmg/")),
         sycl.DeviceImage("spir64", {}, {}, b"spv"),
     )
-    record = b"".join(sycl.make_record(sycl.ObjectImages("a.cpp", code))[0])
+    refused = (("dg2", "_ZTS1A"), ("dg2", "_ZTS1B"))
+    record = b"".join(sycl.make_record(sycl.ObjectImages("a.cpp", code, refused))[0])
     found = []
     for data in (b"other constants", b"\0" * 8 + record + b"more of others"):
         (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))
@@ -323,6 +325,7 @@ def test_a_wheel_is_known_to_have_the_device_code_of_the_driver(tmp_path: Path) 
         ((), frozenset(), False),
         ((".lrodata",), {"bmg"}, True),
     ]
+    assert libraries._say_refused(found) == "; for dg2 it lacks _ZTS1A, _ZTS1B"
     broken = record.replace(b'"source":"a.cpp"', b'"source":a.cpp,', 1)
     for data in (broken, record[:8] + b"\0" * 16, record.replace(b'"target"', b'"tarot!"')):
         (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))

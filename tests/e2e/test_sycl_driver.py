@@ -301,6 +301,7 @@ def test_machine_code_by_a_true_ocloc(sycl: Sycl) -> None:
     assert calls == 6  # four images; that with fp64 once more for each GPU
     targets = read_targets(Elf((sycl.folder / "device.o").read_bytes()))
     assert (targets.versions, targets.images) == ({"bmg", "dg2", "20.1"}, 4)  # by its version where it stands alone
+    assert ("dg2", "_ZTS5ScaleIdE") in targets.refused
     text = (sycl.folder / "shared_kernel.hpp").read_text()
     sycl.write("shared_kernel.hpp", text.replace("+= 1", "+= 2"))
     assert link("") == (said, 1)

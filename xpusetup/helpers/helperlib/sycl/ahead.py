@@ -91,7 +91,9 @@ def make_native(work: CompileWork, records: Iterable[ObjectImages]) -> ObjectIma
     with ThreadPoolExecutor(work.call.link_jobs or len(os.sched_getaffinity(0))) as pool:
         made = list(pool.map(lambda each: compile_image(ocloc, each, offline), images))
     sys.stderr.write(tell_refused(work.call.name, zip(images, made, strict=True)))
-    return ObjectImages("device link", tuple(each.image for each in made if each.image))
+    pairs = zip(images, made, strict=True)
+    refused = tuple((gpu, name) for image, each in pairs for gpu in each.refused for name in image.kernels)
+    return ObjectImages("device link", tuple(each.image for each in made if each.image), refused)
 
 
 def _is_whole(image: DeviceImage) -> bool:

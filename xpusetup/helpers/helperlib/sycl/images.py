@@ -50,16 +50,21 @@ class DeviceImage(NamedTuple):
 
 
 class ObjectImages(NamedTuple):
-    """The images of a compile, and the source that they are of."""
+    """The images of a compile, and the source that they are of.
+
+    `refused` is said of machine code: each GPU and kernel for which there is none.
+    """
 
     source: str
     images: tuple[DeviceImage, ...]
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 def make_record(record: ObjectImages) -> tuple[list[bytes], list[int]]:
     """Give the bytes of a record in parts, and where in it each image begins."""
     rows = [{**each._asdict(), "data": len(each.data)} for each in record.images]
-    text = json.dumps({"source": record.source, "images": rows}, sort_keys=True, separators=(",", ":")).encode()
+    told = {"source": record.source, "images": rows, "refused": record.refused}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
     parts, starts = [_padded(text, HEADER)], []
     at = HEADER + len(parts[0])
     for each in record.images:
@@ -82,7 +87,9 @@ def find_records(elf: Elf, *, bare: bool = False) -> Iterator[ObjectImages]:
         while (at := elf.data.find(MAGIC, at, end)) >= 0:
             length, text = (int.from_bytes(elf.data[at + i : at + i + 8], "little") for i in (8, 16))
             told = json.loads(elf.data[at + HEADER : at + HEADER + text])
-            yield ObjectImages(told["source"], tuple(_read_images(elf.data, at, text, told["images"], bare=bare)))
+            images = _read_images(elf.data, at, text, told["images"], bare=bare)
+            refused = tuple((gpu, kernel) for gpu, kernel in told.get("refused", ()))
+            yield ObjectImages(told["source"], tuple(images), refused)
             at += max(length, HEADER)
 
 

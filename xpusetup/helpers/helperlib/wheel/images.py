@@ -88,6 +88,7 @@ class Targets(NamedTuple):
     (`genericIdAcronyms` and `compatibilityMapping` in compute-runtime's platforms.h at e37c60bf).
     `generic`: there is SPIR-V, from which a driver compiles for any GPU. `also`: versions on which the driver loads an
     image that is alone, though it was compiled for another; a member of an archive is found by its very version.
+    `refused`: GPUs and kernels for which the offline compiler made none, where the tool chain of wheels says so.
     """
 
     versions: frozenset[str] = frozenset()
@@ -95,6 +96,7 @@ class Targets(NamedTuple):
     trouble: str = ""
     generic: bool = False
     also: frozenset[str] = frozenset()
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 ALONE = {"12.55": ("12.56", "12.57"), "12.70": ("12.71",), "20.1": ("20.2", "20.4"), "30.0": ("30.1", "30.3")}
@@ -154,7 +156,8 @@ def read_targets(elf: Elf) -> Targets:
     found: set[str] = set()
     alone: set[str] = set()
     count, trouble, generic = 0, "", False
-    for own in (each for record in find_records(elf) for each in record.images):
+    records = list(find_records(elf))
+    for own in (each for record in records for each in record.images):
         native = own.target == AHEAD
         versions = set(read_versions(own.data)) if native else set()
         found |= versions
@@ -174,7 +177,9 @@ def read_targets(elf: Elf) -> Targets:
             trouble = trouble or why
             generic = generic or any(mark in image for mark in GENERIC)
     also = frozenset(each for version in alone for each in ALONE.get(version, ()))
-    return Targets(frozenset(found), count, trouble, generic, also)
+    return Targets(
+        frozenset(found), count, trouble, generic, also, tuple(each for own in records for each in own.refused)
+    )
 
 
 def _starts(elf: Elf, start: int, end: int) -> list[int]:
