@@ -283,8 +283,9 @@ def check_arch(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
     if versions:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
-        seen += _say_refused(ours)
-        return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
+        lacking = _say_refused(ours)
+        found = _judge_images(f"{seen}{lacking}", wanted, versions, generic=any(one.targets.generic for one in ours))
+        return found._replace(level="warn") if lacking and found.level == "ok" else found
     if not wanted.arch:
         return WheelFinding("info", trouble or (_say_code(wheel) if wheel.libraries else _say_none(wheel)))
     if not wheel.libraries:
