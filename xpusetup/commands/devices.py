@@ -1,7 +1,5 @@
 """verify --devices: the accelerators that are known and here, extensions, what breaks `import torch`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

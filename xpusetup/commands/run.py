@@ -1,9 +1,8 @@
 """run: a command in a built environment."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.text import render_first
@@ -16,10 +15,6 @@ from xpusetup.run.root import read_stamps
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, not_started, now
 from xpusetup.system.process import run_attached
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SIGNALS = 128
 """What a shell adds to the number of the signal that ended a command."""

@@ -3,8 +3,6 @@
 A statement of what it was built from is written beside it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

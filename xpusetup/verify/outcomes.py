@@ -1,12 +1,10 @@
 """Results of verifications: what the helper writes, and as owners send them in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
+from xpusetup.base.model import Level
 
 # What helpers/verify_device.py writes.
 

@@ -1,7 +1,5 @@
 """What a wheel was made of: the repositories of its source tree by commit, archives by hash."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Whoever builds writes it, so it is Build level 1 and no more: it says how, and n
 It lies beside the wheel and in no key: that a script or a compiler changed shows here also where the wheel did not.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -14,18 +12,14 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from helperlib.env.pins import hash_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from helperlib.wheel.sources import WheelSource
-
+from helperlib.wheel.sources import WheelSource
 
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 """How to read what follows: docs/wheels.md."""
