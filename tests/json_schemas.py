@@ -28,6 +28,7 @@ RESULTS: dict[str, str] = {
     "build": "BuildResult",
     "bundle create": "CreatedBundle",
     "bundle verify": "VerifiedBundle",
+    "devices table": "DeviceTable",
     "doctor": "Diagnosis | Comparison | CheckList | UpstreamReport | Prompt",
     "emit": "Emitted",
     "env": "ShellEnvironment",

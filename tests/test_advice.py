@@ -169,7 +169,7 @@ def test_which_commands_get_the_options_of_a_situation() -> None:
     """Those that are about a profile or a build; `wheel check --profile` asks whether a wheel is of one."""
     without = {name for name in COMMANDS if not options_about_builds(name)}
     assert without == {
-        *("list", "explain", "toolkit", "self", "skill", "setup site"),
+        *("list", "explain", "toolkit", "self", "skill", "setup site", "devices table"),
         *("profiles list", "profiles show", "profiles check", "profiles new", "profiles trust", "profiles schema"),
         *("wheel check", "wheel sign", "bundle verify"),
     }

@@ -47,6 +47,7 @@ ENDS = {
     "profiles lock": "-p sin",
     "profiles schema": "",
     "profiles trust": "none.toml",
+    "devices table": "none",
     "bundle create": "x.tar -p sin",
     "bundle verify": "none.tar",
     "self": "",

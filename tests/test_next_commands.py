@@ -43,6 +43,7 @@ AT_AN_END = {
         "CommandRun",
         "Comparison",
         "DeviceCheckList",
+        "DeviceTable",
     ),
     *(
         "FallbackTables",

@@ -6,6 +6,7 @@ import hashlib
 import importlib
 import json
 import re
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,36 +22,43 @@ from cryptography.hazmat.primitives.serialization import (
     PrivateFormat,
     PublicFormat,
 )
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 from google.protobuf.json_format import ParseDict
 from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as StatementForm
 from securesystemslib.dsse import Envelope
 from securesystemslib.signer._key import SSlibKey
 
-from data.tampering import ALONE, ENVELOPES, STATEMENTS, Tampering
-from test_inspect_wheel import make_wheel
+from data.tampering import ALONE, BILLS, ENVELOPES, STATEMENTS, Tampering, put
+from test_inspect_wheel import INFO, inspect_wheel, make_wheel
 from xpusetup.base.errors import UsageError
 from xpusetup.commands import wheel_sign
 from xpusetup.plan.requirements import render_about
 from xpusetup.run.guard import ReplacedPackage
-from xpusetup.verify.provenance import Evidence, Key, judge
+from xpusetup.verify.provenance import SBOM, Evidence, Key, judge
 from xpusetup.verify.signing import read_public, sign
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+sbom: Any = importlib.import_module("helperlib.wheel.sbom")
 sources: Any = importlib.import_module("helperlib.wheel.sources")
 statement: Any = importlib.import_module("helperlib.wheel.statement")
 collect_wheel: Any = importlib.import_module("collect_wheel")
 
 KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
 PRIVATE = KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+LICENCE = sources.Licence("LICENSE", "cd" * 32)
 SOURCES = (
-    sources.WheelSource("demo", address="https://github.com/acme/Demo.git", tag="v1.0", rev="1" * 40),
+    sources.WheelSource(
+        "demo", address="https://github.com/acme/Demo.git", tag="v1.0", rev="1" * 40, licences=(LICENCE,)
+    ),
     sources.WheelSource("fmt", path="third_party/fmt", address="https://example.com/fmt", rev="3" * 40, changed=True),
     sources.WheelSource("own", path="third_party/own", rev="4" * 40, patches=("ef" * 32,)),
     sources.WheelSource("llvm", path="llvm", address="https://example.com/a b/llvm.tar.gz", sha256="5" * 64),
 )
+BILL = sbom.render_sbom("demo", "1.0+xpu", SOURCES)
 
 
 def public(key: Any) -> bytes:
@@ -89,8 +97,10 @@ def make_root(root: Path) -> Path:
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     root = make_root(tmp_path_factory.mktemp("root"))
     wheel = make_wheel(root / "wheels")
+    sbom.put_in(wheel, BILL)
     about = {"xpusetup": "0.1.0", "profile": {"name": "mine", "sha256": "9" * 64}, "facts": "a" * 64}
-    text = statement.render_statement(statement.BuiltWheel(wheel, root, "demo.build", about, (), SOURCES))
+    digest = hashlib.sha256(BILL).hexdigest()
+    text = statement.render_statement(statement.BuiltWheel(wheel, root, "demo.build", about, (), SOURCES, digest))
     return Made(root, wheel, text)
 
 
@@ -98,6 +108,9 @@ def seen(made: Made, **words: Any) -> Evidence:
     found = Evidence(
         file=made.wheel.name,
         sha256=hashlib.sha256(made.wheel.read_bytes()).hexdigest(),
+        name="demo",
+        version="1.0+xpu",
+        boms=(BILL,),
         statement=made.statement,
         envelope=None,
     )
@@ -160,14 +173,28 @@ def test_an_envelope_alone_is_held_to_the_key(made: Made, way: Tampering) -> Non
     assert refused(seen(made, statement=None, envelope=changed), holder()) == way.refused
 
 
-def test_thirty_kinds_are_refused() -> None:
-    every = (*STATEMENTS, *ENVELOPES, *ALONE)
-    assert len({way.refused for way in every}) >= 30
+@pytest.mark.parametrize("way", BILLS, ids=lambda way: way.what)
+def test_a_changed_bill_is_refused(made: Made, way: Tampering) -> None:
+    bill = way.apply(BILL)
+    text = made.statement
+    if way.signed:
+        document = json.loads(text)
+        digest = hashlib.sha256(bill or b"").hexdigest()
+        put(document, ("predicate", "runDetails", "byproducts", 0, "digest", "sha256"), digest)
+        text = json.dumps(document).encode()
+    assert refused(seen(made, boms=(bill,) if bill else (), statement=text)) == way.refused
+
+
+def test_forty_kinds_are_refused() -> None:
+    every = (*STATEMENTS, *ENVELOPES, *ALONE, *BILLS)
+    assert len({way.refused for way in every}) >= 40
 
 
 def test_a_changed_wheel_is_refused(made: Made) -> None:
     assert refused(seen(made, sha256="0" * 64)) == "subject-hash"
     assert refused(seen(made, file="demo-1.0+xpu-py3-none-any.whl")) == "subject-name"
+    assert refused(seen(made, boms=(BILL, BILL))) == "bill-count"
+    assert refused(seen(made, version="1.0")) == "bill-other"
 
 
 def test_another_key_is_refused(made: Made) -> None:
@@ -219,7 +246,7 @@ def test_no_advice_writes_over_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert error.value.fix == "openssl pkey -in 'my key.pem' -pubout -out pub2.pem"
 
 
-# Others read what is written here: the libraries of in-toto and of DSSE.
+# Others read what is written here: the libraries of in-toto, of DSSE and of CycloneDX.
 
 
 def test_dsse_of_others_verifies_the_envelope(made: Made) -> None:
@@ -239,7 +266,27 @@ def test_in_toto_reads_the_statement(made: Made) -> None:
     assert (read.subject[0].name, read.predicate_type) == (made.wheel.name, "https://slsa.dev/provenance/v1")
 
 
+def test_the_bill_is_what_the_schema_of_cyclonedx_asks_for() -> None:
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(BILL.decode()) is None
+
+
 # What they say.
+
+
+def test_the_bill_names_sources_and_licences() -> None:
+    parts = {part["name"]: part for part in json.loads(BILL)["components"]}
+    assert parts["demo"]["purl"] == f"pkg:github/acme/demo@{'1' * 40}"
+    assert parts["demo"]["components"][0] == {
+        "type": "file",
+        "bom-ref": f".@{'1' * 40}#LICENSE",
+        "name": "LICENSE",
+        "hashes": [{"alg": "SHA-256", "content": "cd" * 32}],
+    }
+    properties = {each["name"]: each["value"] for each in parts["fmt"]["properties"]}
+    assert properties == {"xpusetup:path": "third_party/fmt", "xpusetup:commit": "3" * 40, "xpusetup:changed": "true"}
+    assert "purl" not in parts["own"]
+    assert "externalReferences" not in parts["own"]
+    assert parts["llvm"]["hashes"][0]["content"] == "5" * 64
 
 
 def test_the_statement_names_what_went_in(made: Made) -> None:
@@ -255,6 +302,90 @@ def test_the_statement_names_what_went_in(made: Made) -> None:
     assert definition["externalParameters"]["profile"] == {"name": "mine", "digest": {"sha256": "9" * 64}}
     assert definition["internalParameters"]["facts"] == {"sha256": "a" * 64}
     assert str(made.root) not in made.statement.decode()
+
+
+def test_what_a_profile_says_is_text_in_both() -> None:
+    evil = '"}],"x":[{"a":"\u202e</script>\n'
+    source = sources.WheelSource(evil, path=evil, address=f"https://example.com/{evil}", tag=evil, rev="1" * 40)
+    bill = sbom.render_sbom("demo", "1.0", [source])
+    part = json.loads(bill)["components"][0]
+    assert (part["name"], part["version"], len(json.loads(bill)["components"])) == (evil, evil, 1)
+    assert bill.isascii()
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(bill.decode()) is None
+
+
+# Into a wheel.
+
+
+def test_the_same_wheel_gets_the_same_bytes(tmp_path: Path) -> None:
+    wheels = [make_wheel(tmp_path / name) for name in ("a", "b")]
+    wheels[1].write_bytes(wheels[0].read_bytes())
+    for wheel in wheels:
+        sbom.put_in(wheel, BILL)
+    assert wheels[0].read_bytes() == wheels[1].read_bytes()
+
+
+def test_a_wheel_stays_one(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path)
+    with zipfile.ZipFile(wheel) as before:
+        kept = {info.filename: (info.header_offset, info.CRC, info.date_time) for info in before.infolist()[:-1]}
+    sbom.put_in(wheel, BILL)
+    with zipfile.ZipFile(wheel) as after:
+        assert after.testzip() is None
+        names = after.namelist()
+        assert names[-2:] == [f"{INFO}/{SBOM}", f"{INFO}/RECORD"]
+        assert after.read(f"{INFO}/{SBOM}") == BILL
+        found = {info.filename: (info.header_offset, info.CRC, info.date_time) for info in after.infolist()[:-2]}
+    assert found == kept
+    assert check_record(wheel) == "ok"
+
+
+def check_record(wheel: Path) -> str:
+    out = wheel.parent / "results/inspect.json"
+    inspect_wheel.main(["--wheel", str(wheel), "--any-python", "--out", str(out)])
+    return str(next(row["level"] for row in json.loads(out.read_text())["checks"] if row["id"] == "wheel.record"))
+
+
+def repack(wheel: Path, order: Callable[[list[str]], list[str]], **changed: bytes) -> Path:
+    """Pack a wheel anew in another order, with other contents."""
+    with zipfile.ZipFile(wheel) as old:
+        contents = {**{name: old.read(name) for name in old.namelist()}, **changed}
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in order([*contents]):
+            new.writestr(name, contents[name])
+    return wheel
+
+
+def test_record_may_lie_anywhere_and_have_any_line_endings(tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path)
+    with zipfile.ZipFile(wheel) as archive:
+        record = archive.read(f"{INFO}/RECORD").replace(b"\n", b"\r\n").rstrip()
+    repack(wheel, lambda names: names[::-1], **{f"{INFO}/RECORD": record})
+    sbom.put_in(wheel, BILL)
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.namelist()[-1] == f"{INFO}/RECORD"
+        assert len({*archive.namelist()}) == len(archive.namelist())
+        assert b"\r\n" in archive.read(f"{INFO}/RECORD")
+        ends = max(info.header_offset for info in archive.infolist())
+        assert archive.getinfo(f"{INFO}/RECORD").header_offset == ends
+    assert check_record(wheel) == "ok"
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({f"{INFO}/RECORD.jws": b"{}"}, "is signed inside"),
+        ({f"{INFO}/{SBOM}": b"{}"}, "has a sboms/xpusetup.cdx.json already"),
+        ({"other-1.dist-info/RECORD": b""}, "has no RECORD"),
+    ],
+)
+def test_what_cannot_get_one_is_refused(
+    tmp_path: Path, changed: dict[str, bytes], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wheel = make_wheel(tmp_path, changed=changed)
+    with pytest.raises(SystemExit):
+        sbom.put_in(wheel, BILL)
+    assert says in capsys.readouterr().err
 
 
 def test_a_wheel_that_goes_takes_what_was_said_of_it_along(tmp_path: Path) -> None:
@@ -286,6 +417,24 @@ def test_a_tree_of_something_else_is_told_by_what_it_makes(
     assert re.fullmatch(r"xpusetup: /t/demo makes demo-\S+\.whl, and no wheel of simxpu", message)
     assert fix in advice
     collect_wheel.refuse_other(SimpleNamespace(source=tmp_path, **{**named, "distribution": "Demo"}))
+
+
+# What is a licence, and what is known of a profile.
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"),
+    [
+        *(
+            (name, True)
+            for name in ("LICENSE", "LICENCE.txt", "license.md", "COPYING.LESSER", "NOTICE", "Copyright.txt")
+        ),
+        *((name, True) for name in ("LICENSES_BUNDLED.txt", "LICENSE-MIT", "ThirdPartyNotices.txt", "UNLICENSE")),
+        *((name, False) for name in ("license.py", "README.md", "copyright_check.sh", "licenses.json", "relicense.md")),
+    ],
+)
+def test_files_with_terms(name: str, is_one: bool) -> None:
+    assert sources.is_licence(name) == is_one
 
 
 def test_no_address_holds_a_password() -> None:

@@ -254,6 +254,16 @@ def test_steps_of_members() -> None:
     assert "--take" not in " ".join(map(str, wheel["first.fits"].run)) or "skip" in " ".join(wheel["first.fits"].run[0])
 
 
+def test_what_says_the_version_alone_is_in_the_script() -> None:
+    said = 'version_headers = ["a/version.h"]\nversion_lines = { "a/macros.h" = ["VERSION"] }\n'
+    steps = {step.id: step for step in plan_of(made(HEAD + said + MEMBER + SOURCE)).steps}
+    for name in ("first.interface", "first.build"):
+        words = " ".join(word for argv in steps[name].run for word in argv)
+        assert "--leave-out a/version.h --leave-lines=a/macros.h:VERSION" in words
+    with pytest.raises(UsageError, match="version_lines"):
+        made(HEAD + 'version_lines = { "a/macros.h" = ["a b"] }\n' + MEMBER + SOURCE)
+
+
 def test_loosened_pins_are_in_the_script() -> None:
     loose = 'loosen = [{file = "setup.cfg", line = "torch==1.0", to = "torch", source = "t", confidence = "likely"}]\n'
     with_it = plan_of(made(HEAD + MEMBER + SOURCE + loose))

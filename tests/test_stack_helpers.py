@@ -1,7 +1,8 @@
-"""What a stack's steps do: pins are loosened by a diff, wheels held against torch, members proved."""
+"""What a stack's steps do: pins are loosened by a diff, wheels held against torch, members proved, interfaces seen."""
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 import sys
@@ -9,11 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data.elf import make_elf
+from standins.wheels import pack_wheel
+from xpusetup.run.keys import Made, Stamp, make_inputs, result_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 apply_patches: Any = importlib.import_module("apply_patches")
 prove_member: Any = importlib.import_module("prove_member")
+torch_interface: Any = importlib.import_module("torch_interface")
 git_process: Any = importlib.import_module("helperlib.git.process")
 
 SETUP = 'setup(\n    install_requires=[\n        "numpy",\n        "torch==1.0",\n    ],\n)\n'
@@ -190,3 +196,95 @@ def test_near(given: Any, wanted: Any, near: bool) -> None:
 
 
 # What of torch a member sees.
+
+
+@pytest.fixture
+def torch(tmp_path: Path) -> Path:
+    folder = tmp_path / "torch"
+    (folder / "include/ATen").mkdir(parents=True)
+    (folder / "lib").mkdir()
+    (folder / "include/ATen/Tensor.h").write_text("struct Tensor;")
+    (folder / "include/ATen/Other.h").write_text("struct Other;")
+    (folder / "include/version.h").write_text("#define V 1")
+    (folder / "lib/libtorch_cpu.so").write_bytes(make_elf(["add", "mul"]))
+    return folder
+
+
+def look(torch: Path, tmp_path: Path) -> str:
+    options = argparse.Namespace(used=tmp_path / "used.json", out=tmp_path / "out.json")
+    torch_interface.look(torch_interface.read_offer(torch, ["version.h"]), options)
+    return str(json.loads(options.out.read_text())["interface"])
+
+
+def build(torch: Path, tmp_path: Path, headers: set[str] | None) -> None:
+    offer = torch_interface.read_offer(torch, ["version.h"])
+    used = torch_interface.describe(offer, {"add", "printf"}, headers)
+    (tmp_path / "used.json").write_text(json.dumps({"interface": torch_interface.digest(offer), **used}))
+
+
+def test_before_the_first_build_all_counts(torch: Path, tmp_path: Path) -> None:
+    before = look(torch, tmp_path)
+    (torch / "include/version.h").write_text("#define V 2")
+    assert look(torch, tmp_path) == before
+    (torch / "include/ATen/Other.h").write_text("struct Others;")
+    assert look(torch, tmp_path) != before
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "said"),
+    [
+        ("include/version.h", b"#define V 2", ""),
+        ("include/ATen/Other.h", b"struct Others;", ""),
+        ("include/ATen/New.h", b"", ""),
+        ("lib/libtorch_cpu.so", make_elf(["add", "div"]), ""),
+        ("include/ATen/Tensor.h", b"struct Tensors;", "ATen/Tensor.h: the header is another"),
+        ("lib/libtorch_cpu.so", make_elf(["mul"]), "add: the name is gone"),
+    ],
+)
+def test_only_what_is_used_counts(
+    torch: Path, tmp_path: Path, file: str, content: bytes, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = look(torch, tmp_path)
+    build(torch, tmp_path, {"ATen/Tensor.h"})
+    assert look(torch, tmp_path) == before
+    (torch / file).unlink(missing_ok=True)
+    (torch / file).write_bytes(content)
+    capsys.readouterr()
+    assert (look(torch, tmp_path) == before) is (said == "")
+    assert said in capsys.readouterr().out
+
+
+def test_headers_that_nobody_wrote_down_all_count(torch: Path, tmp_path: Path) -> None:
+    before = look(torch, tmp_path)
+    build(torch, tmp_path, None)
+    (torch / "include/ATen/New.h").write_text("")
+    assert look(torch, tmp_path) != before
+
+
+def test_names_that_a_wheel_asks_for(tmp_path: Path) -> None:
+    wheel = pack_wheel(tmp_path, "first", "1.0", {"first/_C.so": make_elf(asked=["add", "mul"])})
+    assert torch_interface.asked_names(wheel) == {"add", "mul"}
+
+
+def test_lines_that_say_the_version_count_for_nothing(torch: Path) -> None:
+    """As in caffe2/core/macros.h, which says the release among what was configured."""
+    header = torch / "include/macros.h"
+
+    def seen(text: str) -> Any:
+        header.write_text(text)
+        return torch_interface.read_offer(torch, (), ["macros.h:TORCH_VERSION", "macros.h:COMMIT_SHA"]).headers
+
+    first = seen('{"TORCH_VERSION", "1"},\n{"COMMIT_SHA", "a"},\n{"USE_XPU", "1"},\n')
+    assert seen('{"TORCH_VERSION", "2"},\n{"COMMIT_SHA", "b"},\n{"USE_XPU", "1"},\n') == first
+    assert seen('{"TORCH_VERSION", "2"},\n{"COMMIT_SHA", "b"},\n{"USE_XPU", "0"},\n') != first
+    assert seen('{"TORCH_VERSIONS", "2"},\n{"USE_XPU", "1"},\n') != first
+
+
+def test_a_build_follows_from_what_was_seen_and_not_from_what_was_read() -> None:
+    seen, other = (Stamp(key, (Made("aa", 1, "1", "/r/x"),)) for key in ("k1", "k2"))
+    assert result_of("first.interface", seen) == result_of("first.interface", other)
+    assert result_of("first.install", seen) != result_of("first.install", other)
+    inputs = [
+        make_inputs(root="/r", script="", after=[("first.interface", one)], identities=[]) for one in (seen, other)
+    ]
+    assert inputs[0] == inputs[1]

@@ -1,4 +1,4 @@
-"""Ways to tamper with a wheel, its statement and envelope, and the name of what refuses each.
+"""Ways to tamper with a wheel, its statement, envelope and bill of materials, and the name of what refuses each.
 
 A change of a document is a path in it and the new value; `GONE` takes a field away. A change of bytes is a function.
 """
@@ -146,6 +146,10 @@ STATEMENTS = (
     Tampering("a source twice", "dependency-twice", to=(((*ROWS, 1), row(name="source/.", digest={"sha256": OTHER})),)),
     Tampering("a source without a hash", "dependency-malformed", to=(((*ROWS, 0, "digest"), {}),)),
     Tampering("a commit that is none", "statement-field-malformed", to=(((*ROWS, 0, "digest", "gitCommit"), "main"),)),
+    Tampering("another commit", "bill-sources", to=(((*ROWS, 0, "digest", "gitCommit"), "2" * 40),)),
+    Tampering("no bill named", "bill-unnamed", to=(((*RUN, "byproducts"), []),)),
+    Tampering("a bill at another place", "bill-unnamed", to=(((*RUN, "byproducts", 0, "name"), "sboms/other.json"),)),
+    Tampering("the hash of another bill", "bill-hash", to=(((*RUN, "byproducts", 0, "digest", "sha256"), OTHER),)),
 )
 """Without a key: what can be seen all the same."""
 ENVELOPES = (
@@ -192,3 +196,16 @@ ALONE = (
     Tampering("nothing", "unsigned", "envelope", gone=True),
 )
 """With a key, and without a statement beside the envelope."""
+BILLS = (
+    Tampering("no bill", "bill-count", "bill", gone=True),
+    Tampering("a changed bill", "bill-hash", "bill", raw=lambda data: data.replace(b"third", b"fifth")),
+    Tampering(
+        "a bill of another", "bill-other", "bill", to=((("metadata", "component", "name"), "torch"),), signed=True
+    ),
+    Tampering("another version", "bill-other", "bill", to=((("metadata", "component", "version"), "2"),), signed=True),
+    Tampering("a source less", "bill-sources", "bill", to=((("components", 0), GONE),), signed=True),
+    Tampering("a bill that is none", "bill-field-malformed", "bill", to=((("components",), "none"),), signed=True),
+    Tampering("a bill that is no JSON", "bill-not-json", "bill", raw=lambda _: b"<bom/>", signed=True),
+    Tampering("a longer bill", "bill-too-long", "bill", raw=lambda data: data + b" " * LARGEST, signed=True),
+)
+"""In the wheel; `signed`: the statement names the changed one, as somebody does who writes both."""

@@ -50,12 +50,12 @@ def repository(place: Path, **texts: str) -> str:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Give a tree as the fetching step leaves one: a submodule, a part that the profile puts there, and a patch."""
-    repository(tmp_path / "fmt", a_c="int a;")
+    repository(tmp_path / "fmt", LICENSE="MIT", a_c="int a;")
     place = tmp_path / "src/demo"
-    repository(place, b_c="int b;\n")
+    repository(place, LICENSE="BSD", NOTICE="thanks", license_py="pass", b_c="int b;\n")
     git(place, "submodule", "add", "-q", f"file://me:secret@{tmp_path}/fmt", "third_party/fmt")
     git(place, "commit", "-qm", "second")
-    vendored = repository(place / "third_party/ops", c_c="int c;")
+    vendored = repository(place / "third_party/ops", COPYING="GPL")
     for folder in (place, place / "third_party/ops"):
         (folder / ".git/xpusetup-rev").write_text(git(folder, "rev-parse", "HEAD") + "\n")
     assert len(vendored) == 40
@@ -80,6 +80,8 @@ def test_all_repositories_of_a_tree_are_named(tree: Path) -> None:
     assert set(found) == {"demo", "ops", "third_party/fmt"}
     assert found["demo"].uri == f"git+https://example.com/demo@{git(tree, 'rev-parse', 'HEAD')}"
     assert found["ops"].rev == git(tree / "third_party/ops", "rev-parse", "HEAD")
+    assert [each.path for each in found["demo"].licences] == ["LICENSE", "NOTICE"]
+    assert [each.path for each in found["third_party/fmt"].licences] == ["LICENSE"]
     assert "secret" not in found["third_party/fmt"].address
     assert found["third_party/fmt"].address.startswith("file://***@")
     assert not any(each.changed for each in found.values())
@@ -112,10 +114,12 @@ def test_changes_and_patches_are_named(tree: Path, tmp_path: Path) -> None:
 
 def test_an_unpacked_archive_is_known_by_its_hash(tmp_path: Path) -> None:
     place = tmp_path / "demo-1.0"
-    place.mkdir()
+    (place / "build").mkdir(parents=True)
+    for name in ("LICENSE", "build/LICENSE"):
+        (place / name).write_text("MIT")
     (tmp_path / "demo.source.json").write_text(json.dumps({"archive": "ab" * 32}))
     (found,) = sources.find_sources(process.make_git(), place, "demo", {}, tmp_path / "demo.source.json")
-    assert (found.digest, found.uri) == ({"sha256": "ab" * 32}, "")
+    assert (found.digest, found.uri, [each.path for each in found.licences]) == ({"sha256": "ab" * 32}, "", ["LICENSE"])
 
 
 @pytest.mark.xdist_group("demo")

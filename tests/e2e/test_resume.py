@@ -303,6 +303,40 @@ def test_an_installed_file_that_was_changed(tiny: Tiny, built: Path) -> None:
     assert xpusetup("status", *tiny.options(built), "--check", "--json", env=tiny.env).result["damaged"] == {}
 
 
+SETUP_WITH_A_MODULE = """
+import os
+from setuptools import setup
+with open("kept.py", "w") as stream:
+    stream.write("def answer():\\n    return 42\\n")
+setup(name="tiny", version=os.environ["TINY_VERSION"], py_modules=["kept"])
+"""
+
+
+def test_byte_code_that_is_not_that_of_its_source(tmp_path: Path) -> None:
+    """Python runs it in place of the source; what Python itself writes anew is as good as what pip wrote."""
+    own = make_tiny(tmp_path / "own", setup_py=SETUP_WITH_A_MODULE)
+    root = tmp_path / "root"
+    xpusetup("build", *own.options(root), "--verify", "off", env=own.env)
+    look = ("status", *own.options(root), "--check", "--json")
+    assert xpusetup(*look, env=own.env).result["damaged"] == {}
+    (source,) = (root / "venv/lib").rglob("kept.py")
+    python = str(root / "venv/bin/python")
+    for old in (source.parent / "__pycache__").glob("kept.*.pyc"):
+        old.unlink()
+    subprocess.run((python, "-O", "-c", "import kept"), check=True, env=own.env)
+    subprocess.run((python, "-c", "import kept"), check=True, env=own.env)
+    code, _optimised = sorted((source.parent / "__pycache__").glob("kept.*.pyc"), key=lambda each: len(each.name))
+    assert xpusetup(*look, env=own.env).result["damaged"] == {}
+    code.write_bytes(code.read_bytes().replace(b"\x2a\0\0\0", b"\x2b\0\0\0"))
+    said = subprocess.run((python, "-c", "import kept; print(kept.answer())"), check=True, capture_output=True)
+    assert said.stdout == b"43\n", "Python runs what was changed"
+    damaged = xpusetup(*look, env=own.env).document["result"]
+    assert damaged["damaged"] == {"tiny.install": f"{code} is not what its source compiles to"}
+    first, _again = damaged["fix"].splitlines()
+    subprocess.run(("bash", "-c", first), env=own.env, capture_output=True, check=True)
+    assert xpusetup(*look, env=own.env).result["damaged"] == {}
+
+
 def test_what_was_merely_touched_is_hashed_once(tiny: Tiny, built: Path) -> None:
     """As after a copy, or chmod: the kernel's own times differ, the hash decides, and the stamp learns of them."""
     words = ("build", *tiny.options(built), "--verify", "off", "--json")

@@ -67,6 +67,7 @@ summary = "one extension in C++ and one wheel"
 tier = "test"
 tried = "in tests"
 torch = "cpu-2.13"
+version_headers = ["torch/headeronly/version.h", "torch/csrc/api/include/torch/version.h"]
 
 [[members]]
 name = "op"
@@ -202,7 +203,7 @@ def test_the_commands_of_stacks_md(tmp_path: Path) -> None:
     assert {each["how"] for each in members.values()} == {"wheel", "source", "skip"}
     said = xpusetup(*plan, env=env)
     assert "libc10_cuda.so" in said.out
-    assert "scatter.build" in said.out
+    assert "scatter.interface" in said.out
     why = xpusetup(*plan, "--why", "torch-sparse", env=env)
     assert "it stands on torch-scatter 2.1.2" in why.out
     assert xpusetup(*plan, "--why", "numba", env=env).code == 2
@@ -251,6 +252,28 @@ def test_the_pin_was_loosened_in_the_open(tiny: Tried, built: dict[str, Any]) ->
     assert '-        "torch==1.0",\n+        "torch",\n' in log
     assert (tiny.root / "archives/tiny_op-1.0.tar.gz").exists()
     assert json.loads((tiny.root / "manifest.json").read_text()).get("edited", []) == []
+
+
+@pytest.mark.long
+def test_it_is_built_again_where_what_it_uses_changed(tiny: Tried, built: dict[str, Any]) -> None:
+    """Another version of torch alone builds nothing; a header that the compiler read does."""
+    used = json.loads((tiny.root / "results/op.used.json").read_text())
+    assert not used["all_headers"]
+    assert any("Tensor" in name for name in used["names"])
+    include = next(tiny.root.glob("venv/lib/python3*/site-packages/torch/include"))
+    header, other = (include / name for name in ("torch/headeronly/version.h", "ATen/Parallel.h"))
+    assert "ATen/Parallel.h" not in used["headers"]
+    for path in (header, other):
+        path.write_text(path.read_text() + "\n// another release\n")
+    (tiny.root / "stamps/op.interface").unlink()
+    assert tiny.build(*UNVERIFIED)["ran"] == ["op.interface"]
+    read = include / "torch/library.h"
+    read.write_text(read.read_text() + "\n// another release\n")
+    (tiny.root / "stamps/op.interface").unlink()
+    ran = tiny.build(*UNVERIFIED)["ran"]
+    assert ran[:2] == ["op.interface", "op.build"]
+    assert "torch/library.h: the header is another" in (tiny.root / "logs/op.interface.log").read_text()
+    assert built["failed"] is None
 
 
 @pytest.mark.long

@@ -27,7 +27,7 @@ MORE = {
         "bundle create",
         "bundle verify",
     ),
-    "The program itself": ("self", "skill", "setup site"),
+    "The program itself": ("self", "skill", "setup site", "devices table"),
 }
 """What `--help --all` shows besides, under these headings."""
 COMMANDS = (*FIRST, *(name for names in MORE.values() for name in names))

@@ -72,6 +72,7 @@ GROUPS = {
     "profiles": "List, show, check, write, pin and trust profiles.",
     "wheel": "Check and sign wheels, see what they fit, build them again.",
     "bundle": "Put all downloads of a build into one file, for machines without a network.",
+    "devices": "Tables of accelerators.",
 }
 """What --help says of a command that has commands of its own."""
 SHOWN = {"": FIRST, **MORE}

@@ -24,7 +24,7 @@ def status(
     where: options.BuiltWhere,
     log: Annotated[str, options.value("--log", "STEP", "Print the log of this step.", offer=complete.steps)] = "",
     follow: Annotated[bool, options.flag("--follow -f", "With --log: go on as it is written.")] = False,
-    check: Annotated[bool, options.flag("--check", "Hash every file that was made or installed, but .pyc.")] = False,
+    check: Annotated[bool, options.flag("--check", "Hash every file that was made or installed.")] = False,
     told: options.LongOutput,
 ) -> AnyResult:
     """Say how far a build is, what it holds, and what it was made from."""

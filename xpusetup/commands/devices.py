@@ -1,10 +1,16 @@
-"""verify --devices: the accelerators that are known and here, extensions, what breaks `import torch`."""
+"""devices: accelerators, extensions, what breaks `import torch`; results of many machines side by side."""
 
-from collections.abc import Mapping
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
-from xpusetup.base.command import Command
-from xpusetup.base.errors import NotReadyError
+from xpusetup.base.command import Advice, Command
+from xpusetup.base.document import fields_of
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.env import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import Device, known_devices
@@ -14,10 +20,81 @@ from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, 
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.machine.tables import gpu_table
+from xpusetup.run.root import LOCKED, find_roots
 from xpusetup.run.workspace import Where, load_settings
 from xpusetup.system import files
+from xpusetup.system.environment import from_home
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
+from xpusetup.verify import outcomes
+
+# devices table: results of verify from many machines and builds, as one table of devices and checks.
+
+
+IN_A_ROOT = ("manifest.json", "results/verify.json")
+"""Where a root has its verification; the first also says of which profile and machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceTable(outcomes.CheckTable):
+    """The table of devices, also as Markdown; `file` is the page that shows it now, None where none was named."""
+
+    markdown: str
+    file: str | None
+
+
+def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
+    """Make the table of saved results, of roots and of folders of roots; `page` is a file that shows it.
+
+    Raises UsageError for what holds no verification.
+    """
+    proofs = [proof for name in results for proof in _read_proofs(from_home(name))]
+    markdown = outcomes.render_page(proofs)
+    if page:
+        _write_page(from_home(page), markdown, page)
+    return Result(
+        "devices table", DeviceTable(**fields_of(outcomes.make_table(proofs)), markdown=markdown, file=page or None)
+    )
+
+
+def _write_page(path: Path, markdown: str, name: str) -> None:
+    """Put the table into somebody's page, of which all else stays as it is: bytes, line ends, links, mode and owner."""
+    there = files.read_input_bytes(path) if path.exists() else b""
+    try:
+        text = there.decode()
+    except UnicodeDecodeError as error:
+        fix = f"iconv -f latin1 -t utf-8 -o NEW.md {shlex.quote(name)}, or from what else it is in; then --page NEW.md"
+        raise UsageError(f"{name} is not in UTF-8, and signs of the table are", fix=fix) from error
+    files.write_text(path, outcomes.place_in(text, markdown, name), theirs=True)
+
+
+def _read_proofs(path: Path) -> Iterator[outcomes.VerificationRecord]:
+    if not path.is_dir():
+        text = files.read_input(path)
+        if text is None:
+            raise UsageError(f"there is no file {path} that can be read", fix=f"what can be shown: {outcomes.SAVED}")
+        yield outcomes.parse_proof(text, str(path))
+        return
+    several = [root.path for root in find_roots(path)]
+    found = [proof for each in several or [path] if (proof := _in_root(each))]
+    if not found:
+        built = several or [path] if (path / LOCKED).exists() else several
+        lines = [Command(f"xpusetup verify --root {shlex.quote(str(each))}") for each in built[:1]]
+        fix = Advice(*lines, "\nor " if lines else "", f"name saved results: {outcomes.SAVED}")
+        raise UsageError(f"nothing in {path} was ever verified", fix=fix)
+    yield from found
+
+
+def _in_root(root: Path) -> outcomes.VerificationRecord | None:
+    for name in IN_A_ROOT:
+        if (text := files.read_text(root / name)) is not None:
+            with suppress(UsageError):  # a manifest of a build that was not verified yet
+                return outcomes.parse_proof(text, str(root / name))
+    return None
+
+
+# devices: the accelerators that are known and here, an environment's extensions, and what breaks `import torch`.
+
 
 QUICK = 20.0
 """Seconds that an interpreter may take to list what is installed; on a network file system the first start is slow."""

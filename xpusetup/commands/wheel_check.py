@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from zipfile import ZipFile, ZipInfo
 
     from xpusetup.verify.provenance import Evidence, Key
 
@@ -154,7 +156,7 @@ def must_have_library() -> None:
 
 
 def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> Evidence:
-    """Read what lies beside a wheel, or in the one file that was named."""
+    """Read what lies beside a wheel, or in the one file that was named, and its bill of materials."""
     from xpusetup.verify.provenance import ENVELOPE_ENDING, Evidence  # noqa: PLC0415
 
     named = from_home(statement) if statement else None
@@ -165,6 +167,9 @@ def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> E
     return Evidence(
         file=path.name,
         sha256=found.sha256,
+        name=found.name,
+        version=found.version,
+        boms=_read_bills(path),
         statement=_read(beside, must=bool(named)),
         envelope=_read(signed, must=bool(named)),
     )
@@ -172,6 +177,25 @@ def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> E
 
 def _read(file: Path | None, *, must: bool) -> bytes | None:
     return files.read_input_bytes(file) if file and (must or file.exists()) else None
+
+
+def _read_bills(path: Path) -> tuple[bytes, ...]:
+    """Give the bills of ours that a wheel holds, each no further than one has to be read to see that it is too long."""
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - most wheels are asked for less
+
+    from xpusetup.verify.provenance import LARGEST, SBOM  # noqa: PLC0415
+
+    try:
+        with ZipFile(path) as archive:
+            named = [info for info in archive.infolist() if info.filename.endswith(f".dist-info/{SBOM}")]
+            return tuple(_read_member(archive, info, LARGEST + 1) for info in named)
+    except (BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError, zlib.error):
+        return ()  # the first check has said that it is no wheel
+
+
+def _read_member(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
+    with archive.open(info) as stream:
+        return stream.read(most)
 
 
 def _of_profile(path: Path, asked: WheelOptions) -> list[str]:

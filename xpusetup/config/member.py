@@ -55,6 +55,7 @@ Dotted = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_l
 """A module, or what is in one: package.module.function."""
 Operator = Annotated[str, Limits(pattern=r"^[A-Za-z_]\w*::[A-Za-z_]\w*$", max_length=200)]
 Value = Annotated[Any, ValueCheck(_value)]
+Word = Annotated[str, Limits(pattern=r"^\w+$", max_length=200)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,14 +126,23 @@ class Undecided(Sourced):
     files: list[Sha256] = field(default_factory=list)
 
 
+VersionLines = dict[Inside, Annotated[list[Word], Limits(min_length=1)]]
+"""By header of torch, words whose lines say which release it is and nothing else."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Membership(Strict):
-    """What a component of a stack's profile has beside its kind."""
+    """What a component of a stack's profile has beside its kind.
+
+    For `version_headers` of torch and `version_lines` alone no member is built again.
+    """
 
     binds: Binds
     torch: Name
     candidates: list[JudgedCandidate]
     proof: MemberProof | None = None
+    version_headers: list[Inside] = field(default_factory=list)
+    version_lines: VersionLines = field(default_factory=dict)
     undecided: Undecided | None = None
 
     UNSAID = ("undecided",)

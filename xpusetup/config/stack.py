@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.values import LONGEST_WORD, Limits, Name, Operand, Specifiers, Strict, Summary, Text
+from xpusetup.base.values import LONGEST_WORD, Inside, Limits, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
 from xpusetup.config.member import (
     Binds,
@@ -21,6 +21,7 @@ from xpusetup.config.member import (
     MemberProof,
     Membership,
     Undecided,
+    VersionLines,
     rank,
 )
 from xpusetup.config.profile import (
@@ -84,7 +85,9 @@ class Stack(Strict):
     """What stands on a torch: `torch` names the profile that it is of, `parts` what else of that profile is taken.
 
     `requirements` are what members need beside what the profile pins, to be built and to run; a name that stands there
-    too has this version. What of the profile no `parts` name is left out.
+    too has this version. What of the profile no `parts` name is left out. `version_headers` of torch (below its include
+    folder) say which release it is and nothing else, of those in `version_lines` the lines with these words do: for
+    them alone no member is built again.
     """
 
     schema_: Literal[1]
@@ -96,6 +99,8 @@ class Stack(Strict):
     parts: list[Name] = field(default_factory=list)
     python: Specifiers = ""
     requirements: Pins = field(default_factory=partial(Pins, pins=[]))
+    version_headers: list[Inside] = field(default_factory=list)
+    version_lines: VersionLines = field(default_factory=dict)
     starts: list[Start] = field(default_factory=list)
     members: Annotated[list[MemberTable], Limits(min_length=1)]
 
@@ -116,7 +121,7 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
     if torch is None or torch.kind == "skip":
         raise UsageError(f"{base.name} provides no torch that {stack.name} could stand on", fix="name another profile")
     members = sorted(stack.members, key=lambda member: rank(member.binds))
-    chosen = [choose(member, base.name, torch.version) for member in members]
+    chosen = [choose(member, stack, base.name, torch.version) for member in members]
     _check_names(stack, [*kept, *chosen])
     memory = (each.memory_per_job_gib or 0 for each in stack.members)
     return replace(
@@ -188,7 +193,7 @@ def _publish(base: Profile, kept: Iterable[Component], chosen: Iterable[Componen
 # Which candidate of a member is taken.
 
 
-def choose(member: MemberTable, profile: str, torch: str) -> Component:
+def choose(member: MemberTable, stack: Stack, profile: str, torch: str) -> Component:
     """Give the first candidate that can be had on this torch, the profile's, with the reason for each of them.
 
     Raises UsageError where none can be.
@@ -212,6 +217,8 @@ def choose(member: MemberTable, profile: str, torch: str) -> Component:
         torch=profile,
         candidates=rows,
         proof=member.proof,
+        version_headers=stack.version_headers,
+        version_lines=stack.version_lines,
         undecided=_undecided(member, torch),
     )
     source = next((part for part in member.candidates if isinstance(part, SourceComponent)), None)

@@ -1,18 +1,21 @@
 """Moves the one wheel that a build made into the folder of wheels, in place of older ones of its distribution.
 
-A statement of what it was built from is written beside it.
+On the way it gets a bill of materials, and a statement of what it was built from beside it.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from helperlib.env.distributions import distribution_of, find_wheel, wheels_of
 from helperlib.git.process import make_git
 from helperlib.output import count, fail, render_size, say_summary, whole
+from helperlib.wheel.sbom import put_in, render_sbom
 from helperlib.wheel.sources import WheelSource, find_archives, find_sources
 from helperlib.wheel.statement import ENDING, SIGNED, BuiltWheel, render_statement
 
@@ -40,15 +43,15 @@ def main() -> None:
     refuse_other(options)
     wheel = find_wheel(options.source, options.distribution, options.version)
     sources = list_sources(root, options, about)
-    place(wheel, options.into, options.distribution)
+    name, version = distribution_of(wheel)
+    bill = render_sbom(name, version, sources)
+    place(wheel, options.into, options.distribution, lambda draft: put_in(draft, bill))
     collected, step = options.into / wheel.name, f"{options.component}.build"
-    built = BuiltWheel(collected, root, step, about, options.tool, sources)
+    built = BuiltWheel(collected, root, step, about, options.tool, sources, hashlib.sha256(bill).hexdigest())
     with whole(Path(f"{collected}{ENDING}")) as draft:
         draft.write_bytes(render_statement(built))
     print(f"{wheel.name} is in {options.into}, with a statement of what it was built from")
-    say_summary(
-        distribution_of(wheel)[1], render_size(collected.stat().st_size), f"from {count(len(sources), 'source')}"
-    )
+    say_summary(version, render_size(collected.stat().st_size), f"from {count(len(sources), 'source')}")
 
 
 def refuse_other(options: argparse.Namespace) -> None:
@@ -69,8 +72,10 @@ def list_sources(root: Path, options: argparse.Namespace, about: dict[str, Any])
     return [*trees, *find_archives(options.archive, told)]
 
 
-def place(wheel: Path, into: Path, distribution: str, *, link: bool = False) -> None:
-    """Put a wheel into a folder whole, and take the older ones of its distribution out.
+def place(
+    wheel: Path, into: Path, distribution: str, change: Callable[[Path], None] | None = None, *, link: bool = False
+) -> None:
+    """Put a wheel into a folder, changed before anyone sees it, and take the older ones of its distribution out.
 
     `link`: as another name of the same file, where the file system can.
     """
@@ -79,6 +84,8 @@ def place(wheel: Path, into: Path, distribution: str, *, link: bool = False) -> 
             os.link(wheel, draft) if link else shutil.copyfile(wheel, draft)
         except OSError:
             shutil.copyfile(wheel, draft)
+        if change:
+            change(draft)
         for ending in (ENDING, SIGNED):  # what was said of the wheel that it replaces
             Path(f"{into / wheel.name}{ending}").unlink(missing_ok=True)
     for old in wheels_of(into, distribution):

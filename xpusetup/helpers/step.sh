@@ -90,8 +90,11 @@ step_inputs() {
   for name in $NEEDS; do identity "$name"; done
 }
 
+# A step that looks at an interface stands for what it saw there alone, and not for its key.
 result_of() { # STEP
-  cut -d ' ' -f 1 "$ROOT/stamps/$1" | hash_of
+  local from=1
+  case $1 in *.interface) from=2 ;; esac
+  tail -n "+$from" "$ROOT/stamps/$1" | cut -d ' ' -f 1 | hash_of
 }
 
 hash_of() {

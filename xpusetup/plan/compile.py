@@ -12,6 +12,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Need, Request, Step
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.settings import number_git
+from xpusetup.plan.member import record_interface
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,6 +145,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             *refresh(context, part),
             setup if part.frontend == "setup.py" else _pep517(context, part, out),
             collect(context, part, out),
+            *record_interface(context, part, compile_folder(context, part)),
         ),
         after=before,
         makes=(context.wheel(part),),

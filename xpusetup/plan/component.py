@@ -27,7 +27,16 @@ from xpusetup.plan.compile import (
 )
 from xpusetup.plan.context import OWN, Context
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
-from xpusetup.plan.member import fits_step, loosening, make_fits, make_proof
+from xpusetup.plan.member import (
+    OF_TORCH,
+    fits_step,
+    interface_step,
+    looks,
+    loosening,
+    make_fits,
+    make_interface,
+    make_proof,
+)
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
 # Steps that need the network: a ready wheel, or a source tree with all that its configure would download.
@@ -275,7 +284,11 @@ def make_component(
         yield make_wheel_fetch(context, part)
         yield from _installed(context, part, ready, made_by=f"{part.name}.fetch", venv_last=venv_last)
         return
-    before = tuple(dict.fromkeys((context.prepared, *ready, f"{part.name}.fetch")))
+    stands: tuple[str, ...] = ready
+    if part.member is not None and looks(part):
+        yield make_interface(context, part, part.member, [name for name in ready if name in OF_TORCH])
+        stands = (interface_step(part.name), *(name for name in ready if name not in OF_TORCH))
+    before = tuple(dict.fromkeys((context.prepared, *stands, f"{part.name}.fetch")))
     yield make_fetch(context, part)
     if part.configure:
         yield make_configure(context, part, before)

@@ -20,6 +20,48 @@ def fits_step(name: str) -> str:
     return f"{name}.fits"
 
 
+def interface_step(name: str) -> str:
+    """Give the id of the step that looks at what a member sees of torch. Keys know the ending (run/keys.py)."""
+    return f"{name}.interface"
+
+
+def looks(part: SourceComponent) -> bool:
+    """Say whether a member's build follows from what it uses of torch, and not from the torch that is installed."""
+    return part.member is not None and part.member.binds != "torch-exact" and "torch" in part.after
+
+
+OF_TORCH = ("torch.install", "torch.ready", "runtime")
+"""The steps that have torch ready."""
+
+
+def make_interface(context: Context, part: SourceComponent, about: Membership, after: Sequence[str]) -> Step:
+    """Give the step after which a member is built: its result changes with what the member uses of torch alone."""
+    result = f"{context.layout.results}/{part.name}.interface.json"
+    return Step(
+        id=interface_step(part.name),
+        title=f"what {part.distribution} uses of torch",
+        run=(context.helper("torch_interface.py", "look", *_seen(context, part, about), "--out", result),),
+        after=tuple(after),
+        locks=("venv",),
+        makes=(result,),
+        component=part.name,
+    )
+
+
+def record_interface(context: Context, part: SourceComponent, tree: str) -> tuple[tuple[str, ...], ...]:
+    """Give what writes down after a build what of torch it used."""
+    if part.member is None or not looks(part):
+        return ()
+    options = (*_seen(context, part, part.member), "--tree", tree, *context.choice(part))
+    return (context.helper("torch_interface.py", "record", *options),)
+
+
+def _seen(context: Context, part: SourceComponent, about: Membership) -> tuple[str, ...]:
+    left = (word for name in about.version_headers for word in ("--leave-out", name))
+    lines = (f"--leave-lines={name}:{word}" for name, words in about.version_lines.items() for word in words)
+    return ("--used", f"{context.layout.results}/{part.name}.used.json", *left, *lines)
+
+
 def make_fits(
     context: Context, part: SourceComponent | WheelComponent, after: tuple[str, ...], *, folder: str = ""
 ) -> Iterator[Step]:

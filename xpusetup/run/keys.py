@@ -130,6 +130,16 @@ class Stamp(NamedTuple):
         return sha256("".join(f"{line}\n" for line in (self.key, *(made.sha256 for made in self.made))))
 
 
+INTERFACE = ".interface"
+"""How a step's name ends that looks at what others see of a distribution: it stands for that, not for what it read."""
+
+
+def result_of(name: str, stamp: Stamp) -> str:
+    """Give the hash under which the steps after one know what it did."""
+    made = "".join(f"{made.sha256}\n" for made in stamp.made)
+    return sha256(made) if name.endswith(INTERFACE) else stamp.result
+
+
 NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
@@ -180,7 +190,7 @@ def make_inputs(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], i
         "xpusetup 1",
         f"root {root}",
         f"script {sha256(script)}",
-        *(f"after {name} {stamp.result}" for name, stamp in after),
+        *(f"after {name} {result_of(name, stamp)}" for name, stamp in after),
         *identities,
     ]
     return "".join(f"{line}\n" for line in lines)

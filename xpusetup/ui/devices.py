@@ -1,4 +1,4 @@
-"""Accelerators and extensions: what is here, what serves it, what breaks torch."""
+"""Accelerators and extensions: what is here, what serves it, what breaks torch; the table of saved results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.devices import DeviceList
+    from xpusetup.commands.devices import DeviceList, DeviceTable
     from xpusetup.machine.accelerators import AcceleratorRow
 
 
@@ -91,6 +91,14 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
         console.print("\n [green]✓[/] nothing breaks `import torch` here")
     elif data.environment and data.environment.torch and any(row.entry for row in data.devices):
         console.print(f"\n what loads, and what breaks `import torch`: {escape(data.follows)}")
+
+
+def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    if data.file is None:
+        console.out(data.markdown, end="")
+        return
+    found = ", ".join(device.device for device in data.devices)
+    console.print(f" [green]✓[/] {escape(data.file)}: {len(data.checks)} checks on {escape(found)}")
 
 
 def brief_devices(data: DeviceList) -> str:

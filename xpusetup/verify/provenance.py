@@ -1,25 +1,27 @@
 """Whether what lies beside a wheel says of this very wheel what it was built from; anything else is refused, by name.
 
 Pure: bytes in, verdicts out. Forms: in-toto's statement v1 with SLSA's provenance v1 (docs/wheels.md), DSSE v1
-around it where it is signed. What this program does not write, it does not take either: a field that a later version
-adds may change what the others mean.
+around it where it is signed, and CycloneDX in the wheel. What this program does not write, it does not take either: a
+field that a later version adds may change what the others mean.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
+from packaging.utils import canonicalize_name
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from xpusetup.run.manifest import STATEMENT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from xpusetup.base.model import Level
 
@@ -29,16 +31,21 @@ if TYPE_CHECKING:
 
 ENVELOPE_ENDING = ".intoto.jsonl"
 """What the name of a signed statement ends with, behind the whole name of the wheel: in-toto's convention."""
+SBOM = "sboms/xpusetup.cdx.json"
+"""Where the bill of materials lies below .dist-info. helperlib/wheel/sbom.py writes it."""
 LARGEST = 8 << 20
-"""Bytes of a statement or an envelope: that of torch has 200 KB."""
+"""Bytes of a statement, an envelope or a bill: that of torch has 200 KB."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """A wheel by file name and hash, with what is beside it; None where that is not."""
+    """A wheel by file name, hash and metadata, with what is in it (`boms`) and beside it; None where that is not."""
 
     file: str
     sha256: str
+    name: str | None
+    version: str | None
+    boms: tuple[bytes, ...]
     statement: bytes | None
     envelope: bytes | None
 
@@ -87,6 +94,12 @@ class NamedFile(StrictModel):
 
     name: Text
     digest: FileDigest
+
+
+class Bill(NamedFile):
+    """The bill of materials in the wheel."""
+
+    media_type: Literal["application/vnd.cyclonedx+json"] = Field(alias="mediaType")
 
 
 class SourceDigest(StrictModel):
@@ -139,9 +152,10 @@ class Builder(StrictModel):
 
 
 class BuilderRun(StrictModel):
-    """One run of a builder."""
+    """One run of a builder, and what it made beside the wheel."""
 
     builder: Builder
+    byproducts: list[Bill]
 
 
 class Predicate(StrictModel):
@@ -192,6 +206,41 @@ def render_envelope(payload: bytes, key: str, signature: bytes) -> str:
     packed = {"payloadType": PAYLOAD_TYPE, "payload": base64.b64encode(payload).decode()}
     signed = {"keyid": key, "sig": base64.b64encode(signature).decode()}
     return json.dumps({**packed, "signatures": [signed]}, sort_keys=True) + "\n"
+
+
+# The bill of materials: what of it is held against the statement.
+
+
+class Loose(BaseModel):
+    """A part of a document whose form is another's: CycloneDX has far more fields."""
+
+    model_config = ConfigDict(strict=True, frozen=True, defer_build=True)
+
+
+class BillPart(Loose):
+    """A source in a bill."""
+
+    ref: str = Field(alias="bom-ref")
+
+
+class About(Loose):
+    """What a bill is about."""
+
+    name: str
+    version: str
+
+
+class Metadata(Loose):
+    """The head of a bill."""
+
+    component: About
+
+
+class Materials(Loose):
+    """A bill."""
+
+    metadata: Metadata
+    components: list[BillPart]
 
 
 # Reading: JSON that can be read in one way alone, of the form that is expected.
@@ -334,6 +383,33 @@ def check_subject(seen: Evidence, key: Key | None) -> str:
     return f"sha256 {seen.sha256[:12]}"
 
 
+def check_bill(seen: Evidence, key: Key | None) -> str:
+    """Hold the bill of materials in the wheel against the statement and the wheel."""
+    statement = read_statement(seen, key)
+    told = statement.predicate.run.byproducts
+    if len(told) != 1 or told[0].name != SBOM:
+        raise RefusedError("bill-unnamed", f"the statement does not name {SBOM}, and that alone")
+    if len(seen.boms) != 1:
+        raise RefusedError("bill-count", f"the wheel holds {len(seen.boms)} of {SBOM} instead of one")
+    if hashlib.sha256(seen.boms[0]).hexdigest() != told[0].digest.sha256:
+        raise RefusedError("bill-hash", "the wheel holds another one than the statement names")
+    bill = read_strictly(Materials, seen.boms[0], "bill")
+    about = bill.metadata.component
+    if (about.name, about.version) != (canonicalize_name(seen.name or ""), seen.version):
+        raise RefusedError("bill-other", f"it is about {about.name} {about.version}")
+    parts, sources = sorted(part.ref for part in bill.components), sorted(_sources(statement))
+    if parts != sources:
+        odd = sorted({*parts} ^ {*sources}) or parts
+        raise RefusedError("bill-sources", f"it and the statement name other sources: {odd[0]}")
+    return f"{len(parts)} source{'' if len(parts) == 1 else 's'}, as the statement has them"
+
+
+def _sources(statement: Statement) -> Iterator[str]:
+    for row in statement.predicate.definition.dependencies:
+        if row.name and row.name.startswith("source/") and row.digest:
+            yield f"{row.name.removeprefix('source/')}@{row.digest.git_commit or row.digest.sha256}"
+
+
 UNSIGNED = "unsigned"
 
 
@@ -383,6 +459,13 @@ CHECKS = (
         "subject",
         check_subject,
         "A statement says something of one file alone, which it knows by its hash.",
+        AGAIN,
+    ),
+    StatementCheck(
+        "provenance.bill",
+        "bill of materials",
+        check_bill,
+        "Who looks for a flaw in what was built in goes by the bill that lies in the wheel.",
         AGAIN,
     ),
 )

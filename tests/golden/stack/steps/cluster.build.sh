@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash cluster.build.sh
 set -eu
 STEP=cluster.build
-AFTER='requirements torch.install cluster.fetch'
+AFTER='requirements cluster.interface cluster.fetch'
 NEEDS=compiler
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
@@ -35,4 +35,8 @@ run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/cluster.
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/cluster.wheel --distribution \
   torch-cluster --version 1.6.3 --into "$ROOT"/wheels --component cluster --tree "$ROOT"/src/cluster --tool gcc \
   --tool g++
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/torch_interface.py record --used "$ROOT"/results/cluster.used.json \
+  --leave-out torch/csrc/api/include/torch/version.h --leave-out torch/headeronly/version.h \
+  --leave-lines=caffe2/core/macros.h:TORCH_VERSION --leave-lines=caffe2/core/macros.h:COMMIT_SHA --tree \
+  "$ROOT"/src/cluster --wheels "$ROOT"/wheels --distribution torch-cluster --version 1.6.3
 finish

@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash scatter.build.sh
 set -eu
 STEP=scatter.build
-AFTER='requirements torch.install scatter.fetch'
+AFTER='requirements scatter.interface scatter.fetch'
 NEEDS=compiler
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
@@ -35,4 +35,8 @@ run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/scatter.
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/scatter.wheel --distribution \
   torch-scatter --version 2.1.2 --into "$ROOT"/wheels --component scatter --tree "$ROOT"/src/scatter --tool gcc \
   --tool g++
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/torch_interface.py record --used "$ROOT"/results/scatter.used.json \
+  --leave-out torch/csrc/api/include/torch/version.h --leave-out torch/headeronly/version.h \
+  --leave-lines=caffe2/core/macros.h:TORCH_VERSION --leave-lines=caffe2/core/macros.h:COMMIT_SHA --tree \
+  "$ROOT"/src/scatter --wheels "$ROOT"/wheels --distribution torch-scatter --version 2.1.2
 finish

@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash sparse.build.sh
 set -eu
 STEP=sparse.build
-AFTER='requirements torch.install scatter.install sparse.fetch'
+AFTER='requirements sparse.interface scatter.install sparse.fetch'
 NEEDS=compiler
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
@@ -35,4 +35,8 @@ run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/sparse.w
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/sparse.wheel --distribution \
   torch-sparse --version 0.6.18 --into "$ROOT"/wheels --component sparse --tree "$ROOT"/src/sparse --tool gcc \
   --tool g++
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/torch_interface.py record --used "$ROOT"/results/sparse.used.json \
+  --leave-out torch/csrc/api/include/torch/version.h --leave-out torch/headeronly/version.h \
+  --leave-lines=caffe2/core/macros.h:TORCH_VERSION --leave-lines=caffe2/core/macros.h:COMMIT_SHA --tree \
+  "$ROOT"/src/sparse --wheels "$ROOT"/wheels --distribution torch-sparse --version 0.6.18
 finish

@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash spline-conv.build.sh
 set -eu
 STEP=spline-conv.build
-AFTER='requirements torch.install spline-conv.fetch'
+AFTER='requirements spline-conv.interface spline-conv.fetch'
 NEEDS=compiler
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
@@ -35,4 +35,8 @@ run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/spline-c
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/spline-conv.wheel --distribution \
   torch-spline-conv --version 1.2.2 --into "$ROOT"/wheels --component spline-conv --tree \
   "$ROOT"/src/spline-conv --tool gcc --tool g++
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/torch_interface.py record --used "$ROOT"/results/spline-conv.used.json \
+  --leave-out torch/csrc/api/include/torch/version.h --leave-out torch/headeronly/version.h \
+  --leave-lines=caffe2/core/macros.h:TORCH_VERSION --leave-lines=caffe2/core/macros.h:COMMIT_SHA --tree \
+  "$ROOT"/src/spline-conv --wheels "$ROOT"/wheels --distribution torch-spline-conv --version 1.2.2
 finish

@@ -1,17 +1,37 @@
-"""What a wheel was made of: the repositories of its source tree by commit, archives by hash."""
+"""What a wheel was made of: the repositories of its source tree by commit, archives by hash, their licence files."""
 
 import json
+import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import Git, without_credentials
 from helperlib.git.tree import GITLINK, KEPT, MARK
 
+LICENCE = re.compile(
+    r"(?:licen[cs]es?|un-?licen[cs]e|copying|notices?|copyright|patents"
+    r"|third[._-]?party[._-]?(?:licen[cs]es?|notices?|programs))(?:[._-].*)?",
+    re.IGNORECASE,
+)
+"""How files are called that hold terms, or whom to name."""
+CODE = re.compile(
+    r"\.(?:py[ixc]?|c|cc|cpp|cxx|cu|h|hpp|hxx|inc|in|sh|js|ts|css|cmake|go|rs|java|rb|pl|json|ya?ml|toml|bazel|bzl|cfg|png|svg)",
+    re.IGNORECASE,
+)
 STAMP = ".archive"
 """The file in an unpacked archive that holds its hash."""
+MADE = {"build", "dist", "node_modules", "__pycache__"}
+
+
+class Licence(NamedTuple):
+    """A file with terms or notices, by its path below the source that it is in."""
+
+    path: str
+    sha256: str
 
 
 @dataclass(frozen=True)
@@ -31,6 +51,7 @@ class WheelSource:
     sha256: str = ""
     changed: bool = False
     patches: tuple[str, ...] = ()
+    licences: tuple[Licence, ...] = ()
 
     @property
     def uri(self) -> str:
@@ -53,7 +74,7 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
     """
     if not (tree / ".git").exists():
         digest = str(json.loads(archived.read_text(encoding="utf-8"))["archive"])
-        return [WheelSource(name, sha256=digest)]
+        return [WheelSource(name, sha256=digest, licences=tuple(_licences(tree, _files(tree))))]
     named = {"": {**told, "name": name}, **{str(item["path"]): item for item in told.get("vendored", ())}}
     found: dict[str, WheelSource] = {}
     for path, said in sorted(named.items()):
@@ -82,6 +103,7 @@ def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Whe
         rev=_head(git, place),
         changed=bool(_ask(git, place, *asked)),
         patches=tuple(hash_file(each) for each in sorted(patches.glob("*.patch"))),
+        licences=tuple(_licences(place, (name for mode, name in rows if mode != GITLINK))),
     )
     for mode, name in rows:
         inner = f"{path}/{name}".lstrip("/")
@@ -98,6 +120,25 @@ def _ask(git: Git, place: Path, *words: str) -> str:
     return git.ask("-C", str(place), *words) or ""
 
 
+def is_licence(name: str) -> bool:
+    """Say whether a file of this name holds terms or notices, and is no code that is about them."""
+    return bool(LICENCE.fullmatch(name)) and not CODE.fullmatch(Path(name).suffix)
+
+
+def _licences(place: Path, names: Iterable[str]) -> Iterator[Licence]:
+    for name in sorted(names):
+        file = place / name
+        if is_licence(file.name) and file.is_file() and not file.is_symlink():
+            yield Licence(name, hash_file(file))
+
+
+def _files(folder: Path) -> Iterator[str]:
+    """List the files below a folder, but for those that a build makes."""
+    for place, inside, names in os.walk(folder):
+        inside[:] = sorted(each for each in inside if each not in MADE and not each.startswith("."))
+        yield from (os.path.relpath(os.path.join(place, name), folder) for name in names)  # noqa: PTH118
+
+
 def find_archives(folders: Iterable[Path], told: Mapping[str, Any]) -> list[WheelSource]:
     """Give the archives that a build took ready made, by the hash under which each was unpacked."""
     known = {str(item["name"]): str(item["url"]) for item in told.get("archives", ())}
@@ -107,6 +148,7 @@ def find_archives(folders: Iterable[Path], told: Mapping[str, Any]) -> list[Whee
             path=name,
             address=known.get(name, ""),
             sha256=(folder / STAMP).read_text(encoding="utf-8").strip(),
+            licences=tuple(_licences(folder, _files(folder))),
         )
         for folder in folders
         for name in [folder.name.partition(".")[2]]

@@ -4,6 +4,8 @@ Whoever builds writes it, so it is Build level 1 and no more: it says how, and n
 It lies beside the wheel and in no key: that a script or a compiler changed shows here also where the wheel did not.
 """
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os
@@ -12,14 +14,20 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from helperlib.env.pins import hash_file
-from helperlib.wheel.sources import WheelSource
+from helperlib.wheel.sbom import NAME as SBOM
+from helperlib.wheel.sbom import SAFE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from helperlib.wheel.sources import WheelSource
+
 
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 """How to read what follows: docs/wheels.md."""
@@ -28,8 +36,6 @@ ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
 """What the names of a statement and of a signed one end with, behind the whole name of the wheel."""
 CODE = (".py", ".sh", ".cmake")
-SAFE = "%/:=&?~#+!$,;'@()*"
-"""What stays as it is where an address becomes a URI."""
 AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
 
@@ -37,7 +43,7 @@ AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 class BuiltWheel:
     """A wheel and what made it: by which step of which root, with which tools, from which sources.
 
-    `about` is what is known of the profile.
+    `about` is what is known of the profile; `sbom` the sha256 of the bill of materials in the wheel.
     """
 
     wheel: Path
@@ -46,6 +52,7 @@ class BuiltWheel:
     about: Mapping[str, Any]
     tools: Sequence[str]
     sources: Sequence[WheelSource]
+    sbom: str
 
 
 def render_statement(built: BuiltWheel) -> bytes:
@@ -57,7 +64,10 @@ def render_statement(built: BuiltWheel) -> bytes:
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": _definition(built),
-            "runDetails": {"builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]}},
+            "runDetails": {
+                "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
+                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": "application/vnd.cyclonedx+json"}],
+            },
         },
     }
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()

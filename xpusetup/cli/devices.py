@@ -1,0 +1,34 @@
+"""devices table: results of many machines as one table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import AnyResult
+
+
+@options.command(
+    "devices table",
+    "xpusetup devices table a.json b.json",
+    "xpusetup devices table a.json b.json --page README.md",
+    common="--page",
+)
+def devices_table(
+    *,
+    results: Annotated[
+        list[str], typer.Argument(help="Saved results of verify, builds, folders of builds.", metavar="RESULT")
+    ],
+    page: Annotated[
+        str, options.value("--page", "FILE", "Write it into this Markdown file, between its markers.")
+    ] = "",
+    told: options.LongOutput,
+) -> AnyResult:
+    """Make one table of devices and checks from saved results, for documentation."""
+    from xpusetup.commands.devices import tabulate
+
+    return tabulate(results, page)
