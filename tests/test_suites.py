@@ -191,12 +191,23 @@ def test_shards_are_directories() -> None:
     ]
 
 
+@pytest.mark.parametrize("parts", [2, 3, 4, 99])
+def test_a_large_directory_is_several_shards(parts: int) -> None:
+    found = [one for one in shards.make_shards(TREE, ["tests/"], parts) if one.row == "tests/models"]
+    assert len(found) == min(parts, 4)
+    assert sorted(path for one in found for path in one.paths) == [
+        f"tests/models/{name}" for name in ("auto", "bert", "gpt2", "vit")
+    ]
+    assert len({one.name for one in found}) == len(found)
+
+
 def test_a_selected_file_or_folder_is_a_row() -> None:
     places = ["tests/models", "tests/test_top.py"]
-    found = shards.make_shards(TREE[:1] + TREE[2:], places, ["tests/models"])
-    assert [(one.row, one.paths) for one in found] == [
-        ("tests/models", ("tests/models",)),
-        ("tests/test_top.py", ("tests/test_top.py",)),
+    found = shards.make_shards(TREE[:1] + TREE[2:], places, 2, ["tests/models"])
+    assert [(one.row, one.number, len(one.paths)) for one in found] == [
+        ("tests/models", 1, 2),
+        ("tests/models", 2, 2),
+        ("tests/test_top.py", 1, 1),
     ]
 
 

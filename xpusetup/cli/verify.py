@@ -63,13 +63,18 @@ class SuiteRequest:
     keyword: Annotated[str, options.value("--keyword -k", "EXPRESSION", "With --suite: as pytest's -k.")] = ""
     full: Annotated[bool, options.flag("--full", "With --suite pytorch: the test files of its checkout.")] = False
     baseline: Annotated[str, options.value("--baseline", "FILE|ID", "With --suite: what to compare with.")] = ""
+    shards: Annotated[
+        int, options.value("--shards", "N", "With --suite: parts into which each folder is cut.", min=1)
+    ] = 1
     workers: Annotated[
         int | None,
         options.value(
             "--workers", "N", "With --suite: processes of pytest-xdist; 0: none.", "one; on the CPU one a core", min=0
         ),
     ] = None
+    bound: Annotated[float, options.value("--bound", "S", "With --suite: seconds that a test may take.", min=1)] = 600
     install: Annotated[bool, options.flag("--install", "With --suite: first install what the tests need.")] = False
+    again: Annotated[bool, options.flag("--again", "With --suite: also run tests that ended an earlier run.")] = False
     out: Annotated[str, options.value("--out -o", "DIR", "With --suite: the folder for the results.")] = ""
 
     def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:

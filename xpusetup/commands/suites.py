@@ -231,6 +231,9 @@ def _make_order(
         "distribution": suite.distribution,
         "entries": list(source.entries),
         "workers": workers,
+        "parts": asked.shards,
+        "seconds": asked.bound,
+        "again": asked.again,
     }
 
 

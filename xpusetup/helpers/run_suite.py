@@ -10,6 +10,7 @@ import importlib.util
 import json
 import os
 import platform
+import shutil
 import signal
 import sys
 import time
@@ -37,7 +38,8 @@ class SuiteOrder:
     """What to run: the tests below `places` of the source, but for those that are `excluded`.
 
     `whole`: the places that are a row of the table each; `entries`: of the source, where not all of it is to be seen;
-    `spec`: a device file's name and text; `seconds`: what a test may take; `workers` of pytest-xdist, 0 for none.
+    `spec`: a device file's name and text; `seconds`: what a test may take; `workers` of pytest-xdist, 0 for none;
+    `parts` of each directory.
     """
 
     suite: str
@@ -54,9 +56,11 @@ class SuiteOrder:
     distribution: str = ""
     entries: list[str] = field(default_factory=list)
     workers: int = 0
+    parts: int = 1
     seconds: float = 600
     grace: float = GRACE
     reserve: int = RESERVE
+    again: bool = False
 
     @property
     def ignored(self) -> list[str]:
@@ -75,7 +79,7 @@ def main() -> int:
     tests = [name for name in find_tests(source, order.places) if not f"{name}/".startswith(ignored)]
     before = look_at_torch()
     began = time.monotonic()
-    outcomes = list(run_all(order, make_shards(tests, order.places, order.whole), make_key(order, before)))
+    outcomes = list(run_all(order, make_shards(tests, order.places, order.parts, order.whole), make_key(order, before)))
     after = look_at_torch()
     document = {
         **describe(order, outcomes),
@@ -127,7 +131,10 @@ def run_all(order: SuiteOrder, shards: list[Shard], key: str) -> Iterator[ShardO
     terms = Terms(work, variables, order.seconds, options, order.grace, order.reserve)
     for number, shard in enumerate(shards, 1):
         print(f"[{number}/{len(shards)}] {shard.name}", flush=True)
-        outcome = run_shard(shard, folder / "shards" / shard.name, key_of(shard, source, key), terms)
+        place = folder / "shards" / shard.name
+        if order.again:
+            shutil.rmtree(place, ignore_errors=True)
+        outcome = run_shard(shard, place, key_of(shard, source, key), terms)
         told = ", ".join(f"{outcome.counts[kind]} {kind}" for kind in KINDS if outcome.counts[kind]) or "no tests"
         when = " (in an earlier run)" if outcome.kept else ""
         print(f"[{number}/{len(shards)}] {shard.name}: {outcome.why or told}{when}", flush=True)
@@ -139,6 +146,9 @@ def has_xdist() -> bool:
 
 
 def describe(order: SuiteOrder, outcomes: list[ShardOutcome]) -> dict[str, Any]:
+    rows: dict[str, list[ShardOutcome]] = {}
+    for one in outcomes:
+        rows.setdefault(one.row, []).append(one)
     names = {"suite": order.distribution, "pytest": "pytest", "xdist": "pytest-xdist", "torch": "torch"}
     return {
         "schema": 1,
@@ -147,17 +157,20 @@ def describe(order: SuiteOrder, outcomes: list[ShardOutcome]) -> dict[str, Any]:
         "versions": {name: find_version(one) if one else None for name, one in names.items()},
         "excluded": order.excluded,
         "workers": order.workers if has_xdist() else 0,
-        "suites": [describe_row(one) for one in outcomes],
+        "suites": [describe_row(name, parts) for name, parts in rows.items()],
         "crashed": {test: why for one in outcomes for test, why in one.crashed.items()},
         "tests": {test: word for one in outcomes for test, word in one.outcomes.items()},
         "heard": [message for one in outcomes for message in one.heard],
     }
 
 
-def describe_row(one: ShardOutcome) -> dict[str, Any]:
-    kept = [f"from an earlier run, as shards/{one.name} of the results has it"] if one.kept else []
-    whys = [one.why] if one.why else []
-    return {"name": one.row, **one.counts, "seconds": round(one.seconds, 1), "why": whys, "notes": [*one.notes, *kept]}
+def describe_row(name: str, parts: list[ShardOutcome]) -> dict[str, Any]:
+    counts = {kind: sum(one.counts[kind] for one in parts) for kind in KINDS}
+    notes = [note if len(parts) == 1 else f"{one.name}: {note}" for one in parts for note in one.notes]
+    kept = [one for one in parts if one.kept]
+    whys = [one.why if len(parts) == 1 else f"{one.name}: {one.why}" for one in parts if one.why]
+    notes += [f"{len(kept)} of {len(parts)} parts from an earlier run (--again runs them anew)"] if kept else []
+    return {"name": name, **counts, "seconds": round(sum(one.seconds for one in parts), 1), "why": whys, "notes": notes}
 
 
 # Where a suite runs: a tree of links to its files, in which the device file lies too.

@@ -136,16 +136,19 @@ def write_order(path: Path, order: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class SuiteOptions:
-    """What to run. `workers` -1: as many as processors on the CPU, one on an accelerator."""
+    """What to run. `workers` -1: as many as processors on the CPU, one on an accelerator; `bound`: seconds a test."""
 
     suite: str
     source: str = ""
     select: tuple[str, ...] = ()
     keyword: str = ""
     device: str = ""
+    shards: int = 1
     workers: int = -1
+    bound: float = 600
     baseline: str = ""
     install: bool = False
+    again: bool = False
     full: bool = False
     out: str = ""
 

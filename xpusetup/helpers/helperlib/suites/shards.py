@@ -28,7 +28,7 @@ from helperlib.suites.counts import (
     read_journal,
 )
 
-# Which parts a suite is run in: each directory of tests is one.
+# Which parts a suite is run in: each directory of tests one, a large one several.
 
 
 PATTERNS = ("test_*.py", "*_test.py")
@@ -36,14 +36,17 @@ PATTERNS = ("test_*.py", "*_test.py")
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a suite: its row of the table, and the paths that pytest is given."""
+    """A part of a suite: the row of the table it belongs to, its number in that row, the paths that pytest is given."""
 
     row: str
+    number: int
+    of: int
     paths: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return self.row.replace("*.py", "files").strip("/").replace("/", ".")
+        stem = self.row.replace("*.py", "files").strip("/").replace("/", ".")
+        return stem if self.of == 1 else f"{stem}.{self.number}-of-{self.of}"
 
 
 def find_tests(root: Path, places: Sequence[str]) -> list[str]:
@@ -56,28 +59,46 @@ def find_tests(root: Path, places: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def make_shards(tests: Iterable[str], places: Sequence[str], whole: Sequence[str] = ()) -> list[Shard]:
-    """Give the shards of these files: the files of a place itself, and each directory below it.
+def make_shards(tests: Iterable[str], places: Sequence[str], parts: int = 1, whole: Sequence[str] = ()) -> list[Shard]:
+    """Give the shards of these files: the files of a place itself, and each directory below it, in so many parts.
 
     A place that is a file of tests, or is to be one row as a `whole`, is a row of its own.
     """
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, dict[str, list[str]]] = {}
     for test in sorted(tests):
-        rows.setdefault(find_row(test, places, whole), []).append(test)
-    return [Shard(row, tuple(files) if row.endswith(".py") else (row,)) for row, files in rows.items()]
+        row, child = find_row(test, places, whole)
+        rows.setdefault(row, {}).setdefault(child, []).append(test)
+    return [shard for row, children in rows.items() for shard in split(row, children, parts)]
 
 
-def find_row(test: str, places: Sequence[str], whole: Sequence[str]) -> str:
-    """Give the row of a file."""
+def find_row(test: str, places: Sequence[str], whole: Sequence[str]) -> tuple[str, str]:
+    """Give the row of a file, and the child of that row's directory that it lies in."""
     if test in places:
-        return test
-    if row := next((row for row in whole if test.startswith(f"{row}/")), ""):
-        return row
+        return test, test
+    for row in whole:
+        if test.startswith(f"{row}/"):
+            return row, f"{row}/{test.removeprefix(f'{row}/').split('/')[0]}"
     plain = (place.rstrip("/") or "." for place in places)
     place = max((one for one in plain if test.startswith(f"{one}/") or one == "."), key=len)
     prefix = "" if place == "." else f"{place}/"
-    head, inner, _ = test.removeprefix(prefix).partition("/")
-    return f"{prefix}{head}" if inner else f"{prefix}*.py"
+    head, *rest = test.removeprefix(prefix).split("/")
+    if not rest:
+        return f"{prefix}*.py", test
+    return f"{prefix}{head}", f"{prefix}{head}/{rest[0]}"
+
+
+def split(row: str, children: dict[str, list[str]], parts: int) -> list[Shard]:
+    """Part a row's children so that each part has about as many files, those with most files first."""
+    of = max(1, min(parts, len(children)))
+    bins: list[list[str]] = [[] for _ in range(of)]
+    weights = [0] * of
+    for child in sorted(children, key=lambda name: (-len(children[name]), name)):
+        least = weights.index(min(weights))
+        bins[least].append(child)
+        weights[least] += len(children[child])
+    if of == 1 and not row.endswith(".py"):
+        return [Shard(row, 1, 1, (row,))]
+    return [Shard(row, number, of, tuple(sorted(paths))) for number, paths in enumerate(bins, 1)]
 
 
 # One process of a shard: pytest in a session of its own, watched from outside until nothing of it is left.
