@@ -113,6 +113,14 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
     return built
 
 
+def must_be_installed(workspace: Workspace, built: BuiltRoot) -> None:
+    """Stop where a build has not come to the installation of its first part. Raises NotReadyError."""
+    if not built.layout.adopted and not any(name.endswith(".install") for name in read_stamps(built.root)):
+        standing = read_standing(built.root)
+        message = f"nothing is installed yet in {built.venv}; to come: {render_first(standing.left)}"
+        raise NotReadyError(message, fix="go on: ", command=go_on(workspace, built.layout, standing))
+
+
 def watch_command(options: str, standing: Standing) -> Command:
     """Give the command that follows the log of a build at work, or says how far it is between two steps."""
     log = "".join(f" --log {step} -f" for step in standing.at_work[:1])
@@ -239,8 +247,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),
         void=standing.installed and manifest.get("verified") is not None and stands is None,
-        verify=f"xpusetup verify {options}",
-        follow=f"xpusetup status {options}",
+        verify=about_build("verify", options),
+        follow=about_build("status", options),
         verification=manifest.get("verification"),
         machine=describe_machine(manifest.get("facts") or {}),
         seconds=0.0,

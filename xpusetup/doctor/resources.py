@@ -43,7 +43,7 @@ def _serves(question: Question) -> bool:
 
 def _bundle(question: Question, options: str) -> dict[str, str]:
     name = question.profile.name
-    return {"create": f"xpusetup bundle create {name}.tar {name}{options}", "bundle": f"{name}.tar"}
+    return {"create": f"xpusetup bundle create {name}.tar --profile {name}{options}", "bundle": f"{name}.tar"}
 
 
 def check_proxy(question: Question) -> CheckAnswer | None:

@@ -129,7 +129,10 @@ def toolkit_tasks(
         yield Task(step=Step(id="setup.oneapi", title=wanted.title, run=(install_argv(manager, names),), needs=needs))
     if others:
         source = "; ".join(kit.source for kit in find_others(profile, facts))
-        yield Note(id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source)
+        line = Command(f"xpusetup setup {profile.name} --toolkit {find_others(profile, facts)[0].called}")
+        yield Note(
+            id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source, commands=(line,)
+        )
 
 
 def _page(wanted: ToolkitWanted) -> str:

@@ -99,7 +99,7 @@ def in_one_line(data: BuildResult, done: str) -> str:
         mark, told = ("[green]✓[/]", f"{' and '.join(data.only)} alone, as asked; ") if data.only else _stopped(data)
         return f"{mark} {told}{steps_left(data.left)}"
     told = verified(data) if data.verified else f"[yellow]![/] {done}{NOT_VERIFIED[data.not_verified]}"
-    return f"{told} · {_wheels(data)} in {with_home(data.root)}" if data.wheels else told
+    return f"{told} · {_wheels(data)}" if data.wheels else told
 
 
 def _show_use(console: Console, data: BuildResult) -> None:
@@ -173,9 +173,8 @@ def show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"   [bold]By hand[/]  {with_home(failure.again)}")
     console.print(f"   [bold]Log[/]      {with_home(failure.log)}")
     if failure.causes[0].likely if failure.causes else failure.said is None:
-        console.print(
-            f"   [bold]Ask[/]      xpusetup explain {with_home(failure.log)} --prompt    [dim]a text for others[/]"
-        )
+        console.print("   [bold]Ask[/]      others, with this text:")
+        console.print(f"            xpusetup explain {with_home(failure.log)} --prompt", soft_wrap=True)
 
 
 def brief_built(data: BuildResult) -> str:

@@ -309,8 +309,15 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
 def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> None:
     """Say what the error lines mean, but for fixes that stand above; then the lines that do not say why."""
     said = set() if pasted.surer else {cause.fix.say for cause in _causes(data)}
+    shown: list[str] = []
     for cause in (each for each in pasted.causes if each.fix not in said):
-        console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
+        line = cause.text.strip()[:160]
+        if any(line in each or each in line for each in shown):  # two readings of one line
+            prose(console, "     ", f"or: {cause.cause} ({cause.id})")
+            continue
+        shown.append(line)
+        console.print(f"\n Its errors  [bold]{cause.id}[/]")
+        prose(console, "     ", line, style="dim")
         prose(console, "     ", cause.cause)
         print_commands(console, cause.commands, 7)
         prose(console, "     ", cause.fix)
@@ -321,9 +328,12 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
     """Show the lines that say that it fails and not why, and what else the kernel calls an error."""
     for line in pasted.kernel:
         console.print(f"\n The kernel  {escape(line)}")
+    if pasted.symptoms and pasted.causes:
+        prose(console, "     ", f"with it came: {'; '.join(pasted.symptoms)}", style="dim")
+        return
     for line in pasted.symptoms:
         console.print(f"\n A message   {escape(line)}")
-    if pasted.symptoms and not pasted.causes:
+    if pasted.symptoms:
         words = "This says that it fails, and not why: it has many causes, and what was told does not say which."
         prose(console, "     ", f"{words} What to paste to know it stands at the end.")
 
@@ -331,10 +341,9 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
     """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
-    read = (
-        f"{pasted.unread} of {pasted.lines} lines were not recognized" if pasted.unread else "every line was recognized"
-    )
-    prose(console, "             ", f"{kinds or 'its error lines'}; {read}", first="\n Judged from ")
+    read = f"{pasted.unread} of {pasted.lines} lines were not recognized"
+    read = f"{kinds}; {read if pasted.unread else 'every line was recognized'}" if kinds else "its error lines alone"
+    prose(console, "             ", read, first="\n Judged from ")
     if pasted.cut:
         console.print("             only the first 4 MiB were read")
     for line in pasted.unread_lines if verbose else ():
@@ -349,7 +358,7 @@ def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> No
         console.print(f"             [dim]and {more} more: -v[/]")
     if pasted.ask:
         piped = "... | " if f"--paste {STDIN} " in pasted.ask else ""
-        console.print("\n Ask         no cause is sure: an assistant, a colleague or an issue, with what this prints:")
+        console.print("\n Ask         no cause is sure; a text to ask others with:")
         console.print(f"             {piped}{escape(pasted.ask)}")
 
 

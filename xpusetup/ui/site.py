@@ -21,7 +21,7 @@ def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # no
     for line in data.text.splitlines():
         console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
     if data.file != FOR_ALL:
-        console.print(f"\n for all users of a machine it is {FOR_ALL} (--out)", style="dim")
+        console.print(f"\n for all users: root writes {FOR_ALL} (--out); else each copies this one", style="dim")
     console.print("\n see what it does:")
     for line in data.checks:
         console.print(f"   [cyan]{escape(line)}[/]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -50,6 +51,9 @@ def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) ->
     console.print(f"\n {data.device} · {escape(names)} · torch {data.versions.torch or '?'}{why}\n")
     for area in dict.fromkeys(_area(check) for check in checks):
         _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
+    for cause, number in Counter(check.caused_by for check in checks if check.caused_by and not verbose).items():
+        what = "1 check follows" if number == 1 else f"{number} checks follow"
+        console.print(f" {MARKS['skip']} {what} from {cause}; -v shows {'it' if number == 1 else 'them'}")
     _end(console, data, verbose=verbose)
 
 
@@ -58,11 +62,10 @@ def _area(check: CheckResult) -> str:
 
 
 def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbose: bool) -> None:
-    """Print what passed as one line, then whatever did not: a check that follows from another one is counted."""
+    """Print what passed as one line, then whatever did not, but for checks that follow from another one."""
     passed = [check for check in checks if check.level == "ok"]
     if passed and not verbose:
         _show_passed(console, area, passed, whole=not any(check.level in FAILING for check in checks))
-    folded: dict[str, int] = {}
     skipped: dict[str, list[str]] = {}
     for check in checks:
         if verbose or (check.level not in ("ok", "skip") and not check.caused_by):
@@ -70,16 +73,11 @@ def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbos
             _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
             if check.level in FAILING and check.limit:
                 console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
-        elif check.caused_by:
-            folded[check.caused_by] = folded.get(check.caused_by, 0) + 1
-        elif check.level == "skip":
+        elif check.level == "skip" and not check.caused_by:
             skipped.setdefault(check.seen, []).append(check.title)
     for seen, names in skipped.items():
         what = names[0] if len(names) == 1 else f"{len(names)} of {area}"
         _line(console, "-", what, seen)
-    for cause, number in folded.items():
-        what = "1 check follows" if number == 1 else f"{number} checks follow"
-        _line(console, MARKS["skip"], area, f"{what} from {cause} (-v shows it)")
 
 
 def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whole: bool) -> None:
