@@ -1,7 +1,5 @@
 """status: what is built and from what, and whether that is still so."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -239,7 +237,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         failed=None if standing.held else read_failed(root, manifest) or None,
         interrupted=[*standing.cut],
         older=_older(workspace, root, standing),
-        wheels=_wheels(workspace, root, standing, damaged),
+        wheels=_wheels(workspace, root, standing, damaged, {row.name for row in replaced}),
         damaged=damaged,
         checked=check,
         replaced=replaced,
@@ -269,13 +267,18 @@ def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> Command:
     return Command(line.rstrip())
 
 
-def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[InstalledWheel]:
+def _wheels(
+    workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str], gone: Container[str]
+) -> list[InstalledWheel]:
     """Give the wheels that are there, whether each is as it was made, and whether it is in the environment."""
     steps = {part.distribution: f"{part.name}.install" for part in workspace.profile.components if part.kind != "skip"}
     wheels = list_wheels(root, workspace.profile, standing.command)
     waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
     stamps = read_stamps(root)
-    there = {each.name: (step := waits.get(each.name)) in stamps or step not in standing.steps for each in wheels}
+    there = {
+        each.name: each.name not in gone and ((step := waits.get(each.name)) in stamps or step not in standing.steps)
+        for each in wheels
+    }
     bad = {each.path for each in wheels if any(why.startswith(each.path) for why in damaged.values())}
     return [
         InstalledWheel(**fields_of(each), intact=each.path not in bad, installed=there[each.name]) for each in wheels

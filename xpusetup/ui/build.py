@@ -112,7 +112,7 @@ def _show_use(console: Console, data: BuildResult) -> None:
     if data.left:
         console.print(f"   build the rest: {with_home(data.go_on)}")
     if data.wheels:
-        console.print(f"   or, elsewhere:  {with_home(data.elsewhere.command)}")
+        console.print(f"   another venv:   {with_home(data.elsewhere.command)}")
         if data.elsewhere.needs:
             console.print(f"                   with {data.elsewhere.needs} switched on there too", style="dim")
     if data.ran and data.seconds >= LONG:
