@@ -52,7 +52,7 @@ def _machine() -> Iterator[None]:
     """Stand in for the machine: what a form is made from may ask it nothing else."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xpusetup.machine.probe.probe", lambda *_about: well())
-        patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
+        patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, *_about: facts)
         patch.setattr("xpusetup.run.prepare.read_identities", lambda *_: {})
         yield
 

@@ -18,6 +18,7 @@ from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
 from xpusetup.config.shipped import is_path, load_profile
+from xpusetup.config.toolkit import needs_toolkit_here
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import DecidedImage, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
@@ -85,7 +86,8 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     purpose = SOURCES[axes.source]
     for place, space in spaces.items():
         check_targets(space.profile, place.arch, space.settings, target_table())
-    facts = probe_all(next(iter(spaces.values())), ("python", "toolkits"))  # what targets are made from
+    neediest = max(spaces.values(), key=lambda space: needs_toolkit_here(space.profile.toolkit))
+    facts = probe_all(neediest, ("python", "toolkits"))  # what targets are made from
     cells: list[Cell] = []
     texts: dict[str, str] = {}
     for place, space in spaces.items():

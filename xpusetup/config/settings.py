@@ -37,6 +37,11 @@ FIND_MODULE = (
 """Gives a clean shell the command `module`, where the scripts of login shells bring it (Lmod, Environment Modules)."""
 
 
+def lines_of_modules(modules: Sequence[object]) -> list[str]:
+    """Give the lines of a prelude that load modules."""
+    return [FIND_MODULE, f"module load {' '.join(map(str, modules))}"] if modules else []
+
+
 def load_modules(values: object) -> object:
     """Read `modules` of [toolkit] as the prelude that loads them; either of them names the provider."""
     if not isinstance(values, dict) or not (values.get("modules") or values.get("prelude")):
@@ -45,7 +50,7 @@ def load_modules(values: object) -> object:
     if not (isinstance(modules, list) and isinstance(prelude, list)):
         return values
     if modules and FIND_MODULE not in prelude:
-        prelude = [*prelude, FIND_MODULE, f"module load {' '.join(map(str, modules))}"]
+        prelude = [*prelude, *lines_of_modules(modules)]
     return {**values, "provider": values.get("provider") or "modules", "prelude": prelude}
 
 
