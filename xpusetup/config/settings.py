@@ -28,6 +28,8 @@ MOST = 1 << 30
 """Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
 SlurmWord = Annotated[str, Limits(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
 """What stands in a line of a job's header."""
+SlurmTime = Annotated[str, Limits(pattern=r"^(\d+(:\d\d?){0,2}|\d+-\d\d?(:\d\d?){0,2}|(?i:infinite|unlimited))$")]
+"""How long a job may take, as sbatch reads --time."""
 FIND_MODULE = (
     "command -v module >/dev/null || for each in /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh;"
     ' do [ ! -f "$each" ] || source "$each"; done'
@@ -114,8 +116,10 @@ class Scheduler(Strict):
     nodes: Annotated[int, Limits(ge=1, le=MOST)] = 2
     cpus: Annotated[int, Limits(ge=1, le=MOST)] = 16
     memory_gib: Annotated[int | None, Limits(ge=1, le=MOST)] = None
-    time: SlurmWord = "12:00:00"
-    verify_time: SlurmWord = "00:30:00"
+    time: SlurmTime = "12:00:00"
+    verify_time: SlurmTime = "00:30:00"
+    verify_cpus: Annotated[int, Limits(ge=1, le=MOST)] = 4
+    verify_memory_gib: Annotated[int, Limits(ge=1, le=MOST)] = 16
     modules: list[SlurmWord] = field(default_factory=list)
     scratch: Annotated[str, Limits(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
 
