@@ -11,7 +11,6 @@ from xpusetup.emit.script import memory_per_job, render_driver, render_parts, re
 from xpusetup.emit.template import render_template
 from xpusetup.plan.verify import FIRST, lacks_collectives, make_nodes
 
-
 OF_BUILDS = ("SBATCH_PARTITION", "SBATCH_TIMELIMIT", "SBATCH_MEM_PER_NODE", "SBATCH_MEM_PER_CPU")
 """Variables by which a person changes a build; the partition is shared where verifications have none of their own."""
 
