@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
-    from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.site import SiteFile
     from xpusetup.commands.status import BuildStatus
@@ -188,11 +187,6 @@ def _verified(data: VerifiedBundle) -> Lines:
 def _offer(data: InstallOffer) -> Lines:
     line = f"xpusetup install {shlex.quote(data.profile)}"
     return (("install it", line, "all parts are found"),) if data.steps else ()
-
-
-def _remove(data: Removed) -> Lines:
-    root = shlex.quote(data.root)
-    return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
 
 
 def _adopted(data: AdoptedProject) -> Lines:

@@ -258,6 +258,14 @@ def plain_folder(name: str) -> str:
     return "".join("-" if _is_odd(char) else char for char in name)
 
 
+def is_open_to_others(path: Path) -> bool:
+    """Say whether other users may run a file, or enter a folder; what cannot be looked at counts as open."""
+    try:
+        return bool(path.stat().st_mode & stat.S_IXOTH)
+    except OSError:
+        return True
+
+
 def check_folder(path: Path, *, there: bool = False) -> Path:
     """Refuse a folder that compilers' flags, scripts' first lines or PATH cannot hold; what is `there` has to move."""
     if odd := sorted(set(filter(_is_odd, str(path)))):
