@@ -53,6 +53,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("fist a.whl", "there is no command 'fist'; did you mean fits?", "wheel fits a.whl"),
         ("clean sim", "there is no command 'clean'; did you mean remove?", "remove sim"),
         ("version", "there is no command 'version'; did you mean --version?", "--version"),
+        ("build sim --yes", "build has no --yes: it asks nothing", "build sim"),
+        ("list --root a", "list has no --root: status does that", "status --root a"),
         ("plan --jsn sim", "plan has no --jsn; did you mean --json?", "plan --json sim"),
     ],
 )

@@ -199,9 +199,6 @@ def _rebuilt(data: RebuildResult) -> Lines:
     if data.failed:
         why = f"{data.failed} failed under other conditions"
         yield "read why it failed", f"xpusetup explain {shlex.quote(data.log)}", why
-    if data.kept:
-        line = f"xpusetup remove --root {shlex.quote(data.again)} --yes"
-        yield "take the second build away", line, "it stays until then"
 
 
 def _diagnosed(data: Diagnosis) -> Lines:
