@@ -55,14 +55,16 @@ def test_the_build_is_told_both_trees_the_device_and_the_kernels() -> None:
     assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+processor-*.whl")
 
 
-def test_in_place_there_is_neither_a_wheel_nor_pip() -> None:
-    plan = plan_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"),)))
+def test_a_change_is_tried_without_a_wheel_and_without_pip() -> None:
+    plan = plan_of(replace(ASKED, set=(("xpu", "TRIED", "/mine"),), sources=(("torch-xpu-ops", "/ops"),)))
     assert [step.id for step in plan.steps] == ["venv", "tools", "toolkit", "torch.fetch", "xpu.build", "verify.smoke"]
     step = plan.steps[-2]
-    assert "--in-place" in step.run[0]
+    assert "--ops /mine " in " ".join(step.run[0])
+    assert "--try" in step.run[0]
+    assert step.protected_trees == ("/ops",)  # as in the build, so that it compiles at the same path
     assert [place.rpartition("/")[2] for place in step.makes] == ["xpu.json"]
     assert "venv" in step.locks
-    assert whole_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"), ("xpu", "SOURCES", "all")))).set == (
+    assert whole_of(replace(ASKED, set=(("xpu", "TRIED", "/mine"), ("xpu", "SOURCES", "all")))).set == (
         ("xpu", "SOURCES", "all"),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import shutil
 import types
 import zipfile
 from base64 import urlsafe_b64encode
@@ -14,6 +15,8 @@ import pytest
 
 from data.addon_trees import TABLE, write_trees
 
+change: Any = importlib.import_module("helperlib.addon.change")
+generate: Any = importlib.import_module("helperlib.addon.generate")
 installed: Any = importlib.import_module("helperlib.addon.installed")
 loader: Any = importlib.import_module("helperlib.addon.loader")
 operators: Any = importlib.import_module("helperlib.addon.operators")
@@ -124,6 +127,72 @@ def test_a_torch_with_xpu_and_one_of_another_version_are_refused_before_its_libr
         installed.check_torch(torch(xpu=True), "2.6.0")
     with pytest.raises(installed.AddonError, match=r"2\.6\.0\+cu124 is installed.*2\.7\.0"):
         installed.check_torch(torch(), "2.7.0")
+
+
+# A change that is tried.
+
+
+def tried(trees: Path) -> tuple[Any, Any]:
+    """Give a build of the kernels of Twice, and a tree beside its own in which nothing is another way yet."""
+    work = trees / "work"
+    found = source.read_trees(trees / "torch", trees / "ops")
+    copy = change.compare(trees / "ops", work / "ops")
+    copy.sync()
+    generate.keep(work / "build.ninja", "")
+    generate.keep(work / generate.STAMP, generate._made_of(found, torch(), choose(trees, "Twice")))
+    shutil.copytree(trees / "ops", trees / "mine")
+    return found._replace(ops=trees / "mine"), work
+
+
+def test_what_is_the_same_in_a_tree_stays_as_it_was_in_the_copy_of_another(trees: Path) -> None:
+    mine, work = tried(trees)
+    assert change.compare(mine.ops, work / "ops").changed == []
+    native = mine.ops / "src/ATen/native/xpu"
+    (native / "Host.cpp").write_text("other")
+    (native / "Drawn.cpp").unlink()
+    (native / "New.h").write_text("new")
+    (mine.ops / "README.md").write_text("is read by people alone")
+    before = {path: path.stat().st_mtime_ns for path in (work / "ops").rglob("*.cpp") if path.name != "Host.cpp"}
+    copy = change.compare(mine.ops, work / "ops")
+    assert copy.changed == [f"src/ATen/native/xpu/{name}" for name in ("Drawn.cpp", "Host.cpp", "New.h")]
+    copy.sync()
+    assert change.compare(mine.ops, work / "ops").changed == []
+    assert {path.name for path, date in before.items() if not path.exists()} == {"Drawn.cpp"}
+    assert all(path.stat().st_mtime_ns == date for path, date in before.items() if path.exists())
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "why", "fix"),
+    [
+        ("src/ATen/native/xpu/sycl/Half.cpp", "other", "needs src/ATen/native/xpu/sycl/Half.cpp", "SOURCES,Half"),
+        ("src/ATen/native/xpu/Drawn.cpp", "other", "needs src/ATen/native/xpu/Drawn.cpp", "else it needs all"),
+        ("src/ATen/native/xpu/sycl/New.cpp", "new", "needs src/ATen/native/xpu/sycl/New.cpp", "SOURCES,New"),
+        ("cmake/BuildFlags.cmake", "new", "how it is built: cmake/BuildFlags.cmake", "nothing here reads"),
+        ("yaml/native/native_functions.yaml", TABLE.replace("thrice_xpu", "other_xpu"), "operators that XPU", "whole"),
+        (generate.FALLBACK, "other", "operators that XPU has", "the whole build"),
+        ("src/ATen/native/xpu/Host.cpp", "REGISTER_XPU_DISPATCH(half_stub, f)", "operators that XPU has", "whole"),
+    ],
+)
+def test_a_change_that_needs_more_than_the_sources_of_the_build_is_refused(
+    trees: Path, file: str, text: str, why: str, fix: str
+) -> None:
+    mine, work = tried(trees)
+    (mine.ops / file).parent.mkdir(exist_ok=True)
+    (mine.ops / file).write_text(text)
+    copy = change.compare(mine.ops, work / "ops")
+    with pytest.raises(installed.AddonError, match=why) as caught:
+        change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
+    assert fix in caught.value.fix
+
+
+def test_a_change_of_a_source_that_is_there_is_taken_and_one_before_the_first_build_is_not(trees: Path) -> None:
+    mine, work = tried(trees)
+    (mine.ops / "src/ATen/native/xpu/sycl/Twice.cpp").write_text("void twice_kernel(const Tensor& self) { other(); }")
+    copy = change.compare(mine.ops, work / "ops")
+    change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
+    (work / "build.ninja").unlink()
+    with pytest.raises(installed.AddonError, match="was not built here yet"):
+        change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
 
 
 # What is packed, and what loads it.

@@ -85,6 +85,7 @@ Tensor scaled_xpu(const Tensor& self) { ScaleKernel(self.device().type(), self);
 FILES = {
     "ops/yaml/native/native_functions.yaml": TABLE,
     "ops/tools/codegen/remove_headers.py": "",
+    "ops/src/ATen/native/xpu/XPUFallback.template": "",
     "ops/src/ATen/native/xpu/Host.cpp": HOST,
     "ops/src/ATen/native/xpu/Drawn.cpp": DRAWN,
     "ops/src/ATen/native/xpu/sycl/Twice.cpp": "void twice_kernel(const Tensor& self) { launch(); }",

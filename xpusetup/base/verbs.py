@@ -14,6 +14,7 @@ MORE = {
     "Building": (
         "plan",
         "toolkit",
+        "try",
         "bisect",
         "profiles list",
         "profiles show",

@@ -70,7 +70,7 @@ def replace_installed(work: Work, libraries: Libraries, about: dict[str, Any]) -
     record, there = site / info / "RECORD", site / PACKAGE / "about.json"
     if not record.is_file() or json.loads(there.read_bytes())["torch_git"] != about["torch_git"]:
         why = f"{NAME} {version} is not installed for this torch, so that nothing of it can be replaced"
-        raise AddonError(why, "build and install it first: the same command without xpu.IN_PLACE")
+        raise AddonError(why, "build and install it first:\n    xpusetup build")
     built = {path.name: path.read_bytes() for path in (libraries.c10, libraries.torch, libraries.bindings)}
     built[there.name] = json.dumps(about, indent=2).encode()
     news = {name: data for name, data in built.items() if data != (site / PACKAGE / name).read_bytes()}
