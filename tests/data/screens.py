@@ -789,6 +789,10 @@ WORK = Material(
     memory=[],
     memory_total=None,
     sizes={},
+    passes=[
+        {"pass": "device", "source": ["a/Sorting.cpp"], "processor": 21.0, "memory": 1 << 30},
+        {"pass": "host", "source": ["a/Sorting.cpp"], "processor": 143.0, "memory": 3 << 30},
+    ],
 )
 REPORTED = WrittenReport(
     **fields_of(make_report(WORK)), file="/home/me/.local/share/xpusetup/torch-2.5/report.html", opened=False

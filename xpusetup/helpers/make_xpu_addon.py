@@ -15,9 +15,8 @@ from typing import Any
 
 from helperlib.addon.change import Copy, compare, refuse, run_ninja
 from helperlib.addon.generate import generate
-from helperlib.addon.graph import Work, write_graph
+from helperlib.addon.graph import Libraries, Work, link, write_graph
 from helperlib.addon.installed import AddonError, ask_torch, check_torch
-from helperlib.addon.libraries import Libraries, link
 from helperlib.addon.operators import SETS, Choice, choose, read_sources
 from helperlib.addon.pack import NAME, pack, replace_installed
 from helperlib.addon.source import read_trees

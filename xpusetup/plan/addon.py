@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Plan, Step
-from xpusetup.plan.compile import TOOLKIT
+from xpusetup.plan.compile import TOOLKIT, renew_toolkit, sycl_log
 from xpusetup.plan.component import make_fetch
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import UNBOUND, make_guard, make_toolkit, make_venv
@@ -104,7 +104,8 @@ def _make_build(context: Context, torch: SourceComponent) -> Step:
     return Step(
         id=f"{XPU}.build",
         title=f"XPU for the torch that is there, on {'GPUs' if context.request.device == 'gpu' else 'the processor'}",
-        run=(context.helper("make_xpu_addon.py", *options),),
+        run=(renew_toolkit(context), context.helper("make_xpu_addon.py", *options)),
+        env=sycl_log(context),
         needs=("compiler",),
         after=("tools", TOOLKIT, "torch.fetch"),
         makes=(

@@ -3,7 +3,7 @@
 An operator of native_functions.yaml names a function. Its text, and that of the functions of the same file that it
 names, shows which kernels and which stubs it needs. That is read from the sources, not compiled: an operator whose
 function is not found is left out, and a kernel that is called from yet another file is not seen. Calling such a one
-raises an error with the kernel's name (link.py).
+raises an error with the kernel's name (graph.py).
 """
 
 from __future__ import annotations

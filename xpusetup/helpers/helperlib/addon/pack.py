@@ -15,8 +15,7 @@ from helperlib.addon.installed import AddonError
 from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
-    from helperlib.addon.graph import Work
-    from helperlib.addon.libraries import Libraries
+    from helperlib.addon.graph import Libraries, Work
 
 NAME = "xpusetup-torch-xpu"
 PACKAGE = NAME.replace("-", "_")
