@@ -340,6 +340,14 @@ def test_golden_screens(name: str, against: Against | None, capsys: pytest.Captu
     hold_one(f"suites/{name}.txt", capsys.readouterr().out)
 
 
+def test_where_no_test_ran_none_is_said_to_have_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+
+    nothing = {"suites": [], "broken": [], "replaced": [], "crashed": {}, "failed": {}}
+    show_suites(make_console(), replace(RESULT, **nothing), verbose=False)
+    assert " ✗ no test ran · 1:02:05" in capsys.readouterr().out
+
+
 def test_a_result_with_a_strict_model_as_json_without_credentials() -> None:
     """What a file was read into stands in a result as it is."""
     address = "https://me:secret@example.org/x"
