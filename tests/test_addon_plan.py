@@ -58,6 +58,16 @@ def test_the_build_is_told_both_trees_the_device_and_the_kernels() -> None:
     assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+processor-*.whl")
 
 
+def test_for_gpus_it_is_a_wheel_of_its_own_and_is_verified_where_there_is_one() -> None:
+    plan = plan_of(Request(only=("xpu",)))
+    step = next(step for step in plan.steps if step.id == "xpu.build")
+    assert "on GPUs" in step.title
+    assert step.run[-1][step.run[-1].index("--device") + 1] == "gpu"
+    assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+gpu-*.whl")
+    assert plan.steps[-1].id == "verify.smoke"
+    assert "processor" not in repr(plan.steps)
+
+
 def test_a_change_is_tried_without_a_wheel_and_without_pip() -> None:
     plan = plan_of(replace(ASKED, set=(("xpu", "TRIED", "/mine"),), sources=(("torch-xpu-ops", "/ops"),)))
     assert [step.id for step in plan.steps] == ["venv", "tools", "toolkit", "torch.fetch", "xpu.build", "verify.smoke"]

@@ -17,6 +17,7 @@ from data.addon_trees import TABLE, write_trees
 
 change: Any = importlib.import_module("helperlib.addon.change")
 generate: Any = importlib.import_module("helperlib.addon.generate")
+graph: Any = importlib.import_module("helperlib.addon.graph")
 installed: Any = importlib.import_module("helperlib.addon.installed")
 loader: Any = importlib.import_module("helperlib.addon.loader")
 operators: Any = importlib.import_module("helperlib.addon.operators")
@@ -127,6 +128,30 @@ def test_a_torch_with_xpu_and_one_of_another_version_are_refused_before_its_libr
         installed.check_torch(torch(xpu=True), "2.6.0")
     with pytest.raises(installed.AddonError, match=r"2\.6\.0\+cu124 is installed.*2\.7\.0"):
         installed.check_torch(torch(), "2.7.0")
+
+
+@pytest.mark.parametrize(("device", "edited", "split"), [("gpu", 0, False), ("processor", 5, True)])
+def test_upstreams_files_are_edited_for_the_processor_alone(
+    trees: Path, monkeypatch: pytest.MonkeyPatch, device: str, edited: int, split: bool
+) -> None:
+    seen: list[str] = []
+
+    def note(_path: Path, _edits: object, out: Path) -> Path:
+        seen.append(out.name)
+        return out
+
+    monkeypatch.setattr(generate, "_run_torchgen", lambda *_: None)
+    monkeypatch.setattr(generate, "edit", note)
+    found = source.read_trees(trees / "torch", trees / "ops")
+    choice = choose(trees)
+    made = generate.generate(trees / "work", found, torch(), Path("python"), choice, device)
+    assert seen[0] == "DispatchStub.h"  # a torch without XPU has no place for its kernels, whatever the device
+    assert len(seen) - 1 == edited
+    assert len(made.edited) == (3 if edited else 0)
+    home = types.SimpleNamespace(folder=Path("/tk"), interface=types.SimpleNamespace(number="20260100"))
+    work = graph.Work(trees / "work", found, torch(), home, device, OWN)
+    graph.write_graph(work, made, choice)
+    assert ("-fsycl-device-code-split=per_kernel" in (trees / "work/build.ninja").read_text()) == split
 
 
 # A change that is tried.
