@@ -144,10 +144,13 @@ def test_upstreams_files_are_edited_for_the_processor_alone(
     monkeypatch.setattr(generate, "edit", note)
     found = source.read_trees(trees / "torch", trees / "ops")
     choice = choose(trees)
+    before = trees / "work/overlay/comm/DeviceProperties.h"
+    generate.keep(before, "of a build for the processor")
     made = generate.generate(trees / "work", found, torch(), Path("python"), choice, device)
     assert seen[0] == "DispatchStub.h"  # a torch without XPU has no place for its kernels, whatever the device
     assert len(seen) - 1 == edited
     assert len(made.edited) == (3 if edited else 0)
+    assert before.exists() == (device == "processor")
     home = types.SimpleNamespace(folder=Path("/tk"), interface=types.SimpleNamespace(number="20260100"))
     work = graph.Work(trees / "work", found, torch(), home, device, OWN)
     graph.write_graph(work, made, choice)

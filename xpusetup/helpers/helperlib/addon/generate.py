@@ -55,8 +55,11 @@ def generate(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: C
     edited = {}
     if device == "processor":
         edited = {name: edit(trees.torch / name, edits, work / "edited" / name) for name, edits in PROCESSOR.items()}
-        for name, edits in PROCESSOR_HEADERS.items():
+    for name, edits in PROCESSOR_HEADERS.items():
+        if device == "processor":
             edit(trees.ops / "src" / name, edits, overlay / name)
+        else:
+            (overlay / name).unlink(missing_ok=True)  # of a build for the processor in the same folder
     found = [path for name in REGISTRATIONS if (path := headers / "xpu/ATen" / name).is_file()]
     return Generated(headers, overlay, found, edited)
 
