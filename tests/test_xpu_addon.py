@@ -193,7 +193,7 @@ def test_what_is_the_same_in_a_tree_stays_as_it_was_in_the_copy_of_another(trees
     ("file", "text", "why", "fix"),
     [
         ("src/ATen/native/xpu/sycl/Half.cpp", "other", "needs src/ATen/native/xpu/sycl/Half.cpp", "SOURCES,Half"),
-        ("src/ATen/native/xpu/Drawn.cpp", "other", "needs src/ATen/native/xpu/Drawn.cpp", "else it needs all"),
+        ("src/ATen/native/xpu/Drawn.cpp", "other", "needs src/ATen/native/xpu/Drawn.cpp", "the whole build"),
         ("src/ATen/native/xpu/sycl/New.cpp", "new", "needs src/ATen/native/xpu/sycl/New.cpp", "SOURCES,New"),
         ("cmake/BuildFlags.cmake", "new", "how it is built: cmake/BuildFlags.cmake", "nothing here reads"),
         ("yaml/native/native_functions.yaml", TABLE.replace("thrice_xpu", "other_xpu"), "operators that XPU", "whole"),

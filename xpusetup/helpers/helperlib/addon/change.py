@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.addon.generate import is_generated
 from helperlib.addon.installed import AddonError
+from helperlib.addon.operators import kernel_sources
 from helperlib.output import count
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from helperlib.addon.installed import BaseTorch
     from helperlib.addon.operators import Choice
     from helperlib.addon.source import Trees
@@ -80,12 +80,17 @@ def refuse(copy: Copy, trees: Trees, torch: BaseTorch, choice: Choice) -> None:
         raise AddonError("the change is one of the operators that XPU has, which are generated", whole)
     sources = {*choice.kernels, *choice.hosts, *(trees.ops / "src/ATen/xpu").glob("*.cpp")}
     compiled = {str(path.relative_to(trees.ops)) for path in sources}
-    if lacking := [name for name in copy.changed if name.endswith(".cpp") and name not in compiled]:
-        stems = ",".join(name.rpartition("/")[2].removesuffix(".cpp") for name in lacking)
-        fix = f"build with them first, where they have kernels: --set xpu.SOURCES=SOURCES,{stems}; else it needs all"
-        raise AddonError(f"the change needs {_list(lacking)}, which this build does not have", fix)
-    if copy.changed and not compiled & set(copy.changed) and not _included(work, copy):
-        raise AddonError(f"nothing that is compiled here includes {_list(copy.changed)}", whole)
+    lacking = [name for name in copy.changed if name.endswith(".cpp") and name not in compiled]
+    if lacking:
+        why = f"the change needs {_list(lacking)}, which this build does not have"
+    elif not copy.changed or compiled & set(copy.changed) or _included(work, copy):
+        return
+    else:
+        why, lacking = f"nothing that is compiled here includes {_list(copy.changed)}", _including(copy)
+    known = {str(path.relative_to(copy.tree)): stem for stem, path in kernel_sources(copy.tree).items()}
+    kernels = [known[name] for name in lacking if name in known]
+    more = f"build with more kernels first: --set xpu.SOURCES=SOURCES,{','.join(kernels)}"
+    raise AddonError(why, more if kernels and len(kernels) == len(lacking) else whole)
 
 
 def _list(names: list[str]) -> str:
@@ -98,6 +103,13 @@ def _included(work: Path, copy: Copy) -> bool:
     done = subprocess.run(("ninja", "-C", str(work), "-t", "deps"), capture_output=True, text=True, check=False)
     there = {line.strip() for line in done.stdout.splitlines()}
     return any(str(copy.folder / name) in there for name in copy.changed)
+
+
+def _including(copy: Copy) -> list[str]:
+    """Give the sources with kernels that include one of the changed files themselves."""
+    names = tuple(f"/{Path(name).name}>" for name in copy.changed)
+    texts = {path: path.read_text(encoding="utf-8") for path in kernel_sources(copy.tree).values()}
+    return [str(path.relative_to(copy.tree)) for path, text in texts.items() if any(name in text for name in names)]
 
 
 def run_ninja(command: tuple[str, ...], copy: Copy) -> tuple[int, list[str]]:
