@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
 import shutil
+import sys
 import types
 import zipfile
 from base64 import urlsafe_b64encode
@@ -303,6 +305,23 @@ def test_opencl_is_told_of_its_processor_where_that_is_the_device(monkeypatch: p
     assert "OCL_ICD_FILENAMES" not in os.environ
     loader.prepare({"device": "processor"})
     assert os.environ["OCL_ICD_FILENAMES"].endswith("libintelocl.so")
+
+
+def test_a_torch_that_gets_xpu_says_so_as_one_that_was_built_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {**ABOUT, "device": "gpu", "xpu": "20260102"}
+    (tmp_path / "about.json").write_text(json.dumps(about))
+    there: Any = types.SimpleNamespace(_C=types.SimpleNamespace(_has_xpu=False), __version__="2.6.0+cu124")
+    there.version, there.__file__ = types.SimpleNamespace(git_version="b" * 40, xpu=None), "/t/__init__.py"
+    bindings = types.SimpleNamespace(redirect=lambda _: None, bind=lambda _: None)
+    monkeypatch.setitem(sys.modules, "torch", there)
+    monkeypatch.setattr(loader, "HERE", tmp_path)
+    monkeypatch.setattr(loader.importlib, "import_module", lambda _: bindings)
+    monkeypatch.setattr(loader, "renew", lambda _: None)
+    monkeypatch.setenv("PYTORCH_ENABLE_XPU_FALLBACK", "1")
+    loader.load()
+    assert (there._C._has_xpu, there.version.xpu) == (True, "20260102")
 
 
 @pytest.mark.parametrize(

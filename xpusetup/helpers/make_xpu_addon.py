@@ -139,6 +139,7 @@ def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) 
         "torch_git": work.torch.git,
         "torch_xpu_ops": work.trees.pin,
         "sycl": work.home.version,
+        "xpu": work.home.interface.number,
         "sources": sorted(path.stem for path in choice.kernels) if narrowed else [],
         "operators": choice.operators,
         "operators_left_out": choice.left_out,
