@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,17 +16,20 @@ from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request
+from xpusetup.commands.build_result import NO_NETWORK, _offline
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
-from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
+from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain, known_signatures
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import complete_result
 from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
+from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate
-from xpusetup.run.prepare import PreparedPlan, parse_target
+from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
@@ -295,3 +299,29 @@ def test_helpers_travel() -> None:
     assert {"helpers/helperlib/git/store.py", "helpers/helperlib/fallbacks/messages.json"} <= set(found)
     assert not any("__pycache__" in name or "device_generic" in name for name in found)
     assert OLD.toolkit is not None
+
+
+@pytest.mark.parametrize(("purpose", "form"), [(BUILD, ""), (INSTALL, " --from wheels")])
+def test_a_failed_download_tells_the_way_without_a_network(workspace: Workspace, purpose: Purpose, form: str) -> None:
+    prepared: Any = SimpleNamespace(purpose=purpose)
+    log = iter([b"Failed to establish a new connection\n"])
+    cause = explain_chunks(log, known_signatures(), failed=True).describe().causes[0]
+    told = _offline(cause, workspace, prepared)
+    create, use = told.commands[-2:]
+    assert create == f"xpusetup bundle create sim.tar --profile sim{form}"
+    assert use == f"xpusetup {purpose.command} --bundle sim.tar"
+    assert "Where there is no network" in told.fix
+    assert told.id in NO_NETWORK
+
+
+def test_a_python_in_a_home_is_warned_of_where_the_build_is_for_all(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a cluster the Python of a build must not lie where the others cannot read."""
+    python = tmp_path / "home/.local/share/uv/python/bin/python3.12"
+    facts = machine(LAPTOP, python={"executable": str(python)})
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    shared = replace(workspace, root=tmp_path / "shared/sim")
+    assert "--python PATH" in _say_private(shared, facts)
+    assert not _say_private(replace(workspace, root=tmp_path / "home/sim"), facts)
+    assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))

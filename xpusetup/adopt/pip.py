@@ -57,7 +57,6 @@ def _requirement(line: str) -> Requirement | None:
 
 
 def leave_requirements(text: str) -> str:
-    """Take our lines out."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.rstrip().endswith(MARK))
 
 
@@ -67,7 +66,6 @@ def name_in_settings(path: str) -> str:
 
 
 def path_of(word: str) -> str:
-    """Give the file that a word of settings names."""
     return unquote(word.removeprefix("file://")) if word.startswith("file://") else word
 
 

@@ -30,7 +30,6 @@ HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
 
 
 def is_project(text: str) -> bool:
-    """Say whether uv manages what this file describes."""
     document = _parse(text).unwrap()
     tool = document.get("tool", {})
     return "project" in document or (isinstance(tool, dict) and "uv" in tool)

@@ -180,7 +180,6 @@ def bounds(
 
 
 def parse_trial(document: Mapping[str, Any]) -> Trial | None:
-    """Read a trial back; None where it is none."""
     if document.get("verdict") not in {"good", "bad", "skip"} or not isinstance(document.get("rev"), str):
         return None
     hits, misses = document.get("cached") or (0, 0)

@@ -77,7 +77,6 @@ def _has(plan: Plan, name: str) -> bool:
 
 
 def bundled_parts(plan: Plan) -> list[str]:
-    """Name the components that a plan fetches."""
     fetches = (".fetch", ".download")
     return [step.component for step in plan.steps if step.id.endswith(fetches) and lane_of(step) == "network"]
 

@@ -196,13 +196,12 @@ def _make_repositories(bundle: Bundle, folder: Path) -> None:
 
 
 def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
-    """Open the workspace of the bundle's profile, pinned as the bundle is."""
     name = where.profile or _name(bundle, folder)
     revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
     kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
     if where.toolkit not in ("", kit):
-        other = f"xpusetup bundle create FILE {name} --toolkit {where.toolkit}"
+        other = f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
         raise UsageError(f"the bundle was made for --toolkit {kit}", fix="leave --toolkit out, or: ", command=other)
     workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
@@ -212,7 +211,7 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
         raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
     if workspace.base != bundle.base:
         message = f"the bundle was made for another {bundle.base.name} than {name} is here"
-        other = f"xpusetup bundle create FILE {name}"
+        other = f"xpusetup bundle create FILE --profile {name}"
         raise UsageError(message, fix="leave --profile out, or create a bundle for it: ", command=other)
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"

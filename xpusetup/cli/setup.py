@@ -39,6 +39,8 @@ def setup(
 ) -> AnyResult:
     """Show what this machine lacks, as commands to run. --apply runs them.
 
+    It asks what the shortest way to PyTorch needs; --for build asks what a build from source needs.
+
     `xpusetup setup site` writes down a cluster's own modules, folders and mirrors.
     """
     from xpusetup.base.errors import UsageError

@@ -178,7 +178,6 @@ def _check_writable(path: Path) -> None:
 
 
 def show(found: Adoption) -> Result[AdoptedProject]:
-    """Say what would be done."""
     return Result("adopt", found.data)
 
 
@@ -221,7 +220,6 @@ def _folders(root: Path, pattern: str) -> set[str]:
 
 
 def _line(where: Where, place: Path) -> str:
-    """Give the command that was asked."""
     named = {"into": where.into, "profile": where.profile, "root": where.root, "name": where.name}
     words = [word for name, value in named.items() if value for word in (f"--{name}", shlex.quote(value))]
     return " ".join(("xpusetup adopt", shlex.quote(str(place)), *words))

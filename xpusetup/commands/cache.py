@@ -187,7 +187,6 @@ class PrunedCache:
 
 
 def size() -> Result[CacheSize]:
-    """Say what the git store and the roots of builds take."""
     settings = load_settings()
     own, site = _look_at_store(cache_folder(STORE)), _site_store(settings)
     found = CacheSize(

@@ -71,7 +71,6 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
 
 
 def make_result(record: CodegenRecord, profile: str, environment: str) -> GeneratedCode:
-    """Say what came of all targets."""
     targets = judge(record)
     return GeneratedCode(
         profile=profile,

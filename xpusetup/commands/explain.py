@@ -303,5 +303,4 @@ def watch_step(step: Step) -> Callable[[list[str]], str]:
 
 @cache
 def known_signatures() -> tuple[Signature, ...]:
-    """Read the catalogue that the package brings."""
     return parse_signatures(package_texts("data/signatures"))

@@ -31,7 +31,6 @@ class BuildList:
 
 
 def list_builds() -> Result[BuildList]:
-    """List the builds in the usual folder."""
     return Result("list", list_of("list", roots_folder(load_settings())).data)
 
 

@@ -50,7 +50,6 @@ class StartCommand:
 
 
 def list_starts(profile: Profile) -> list[StartCommand]:
-    """Give the commands that begin with what a profile is for."""
     return [
         StartCommand(title=each.title, argv=each.argv, instead=each.instead, why=each.why) for each in profile.starts
     ]

@@ -159,7 +159,6 @@ class TrustedFiles:
 
 
 def list_profiles() -> Result[ProfileList]:
-    """List the profiles that ship with the program."""
     profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
     stacks = [_stack_row(load_profile(name)) for name in stack_names()]
     return Result("profiles list", ProfileList([_row(profile) for profile in profiles], stacks))

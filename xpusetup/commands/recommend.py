@@ -113,7 +113,6 @@ def with_builds(data: Overview, builds: list[BuildSummary]) -> Overview:
 
 
 def way_of(facts: Facts) -> Result[Overview]:
-    """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
         named = load_settings().profile
@@ -157,14 +156,12 @@ def about_intel() -> tuple[str, ...]:
 
 
 def accelerator_names(facts: Facts) -> list[str]:
-    """Give the accelerators here as people know them, and how many of each."""
     names = [card.product.title() for card in find_cards(facts, known())]
     counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
     return [*counted, *(f"Intel GPU {each}" for each in unknown_gpus(facts, known()))]
 
 
 def machine_line(facts: Facts) -> str:
-    """Say in one line what this machine is."""
     system = facts.system
     others = list(other_gpus(facts)) or ["no accelerator"]
     words = accelerator_names(facts) or (["WSL2"] if facts.in_wsl else others)

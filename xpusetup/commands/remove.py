@@ -209,7 +209,6 @@ def _made_elsewhere(root: Root, layout: Layout) -> bool:
 
 
 def _components(lock: Mapping[str, Any]) -> dict[str, str]:
-    """Give the components that are fetched, with the commit of each."""
     parts = lock.get("profile", {}).get("components", [])
     fetched = [part for part in parts if part.get("kind") == "source" and NAME.fullmatch(str(part.get("name")))]
     return {part["name"]: str(part.get("rev") or "") for part in fetched}

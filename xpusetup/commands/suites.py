@@ -135,7 +135,6 @@ class SuiteResult:
 
 
 def list_suites() -> Result[SuiteList]:
-    """Say which suites there are, and what was published of them."""
     known = _read_suites()
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
     published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]

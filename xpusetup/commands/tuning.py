@@ -33,7 +33,6 @@ ELSEWHERE = "CCACHE_DIR=DIR names another folder"
 
 
 def find_launcher(asked: str) -> Launcher | None:
-    """Give the compiler cache that is asked for, or the first that is on PATH."""
     return choose_launcher(asked, which)
 
 
@@ -63,7 +62,6 @@ def cache_variables(prepared: PreparedPlan, launcher: Launcher | None) -> dict[s
 
 
 def render_jobs(jobs: int) -> dict[str, str]:
-    """Give the variables for so many jobs."""
     return dict.fromkeys(JOBS, str(jobs))
 
 

@@ -14,7 +14,7 @@ from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkF
 from xpusetup.base.text import render_first
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import find_whole, go_on
+from xpusetup.commands.status import find_whole, go_on, must_be_installed
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
@@ -92,7 +92,6 @@ class DeviceVerification(Verification):
 
 
 def list_checks() -> Result[DeviceCheckList]:
-    """Say which checks there are, in order."""
     return Result("verify", DeviceCheckList(runner.list_checks()))
 
 
@@ -192,7 +191,6 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
 
 
 def record_machine(facts: Facts) -> RecordedMachine:
-    """Give what of a machine belongs into a record."""
     cards = find_cards(facts, known())
     gpus = [
         RecordedGpu(
@@ -225,6 +223,7 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
         if not where.into:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
+    must_be_installed(workspace, built)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
     standing = read_standing(built.root)

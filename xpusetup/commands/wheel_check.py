@@ -216,7 +216,6 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
-    """Look into a wheel with the helper that does it in builds."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         out = Path(folder) / "wheel.json"
         helper = (sys.executable, "-B", str(files.package_file(HELPER)))

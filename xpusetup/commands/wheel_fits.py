@@ -131,7 +131,6 @@ def _folder(path: Path) -> TorchPlace:
 
 
 def _python_of(wheel: Path) -> str:
-    """Give the Python that a wheel of torch is for, as its name says it."""
     try:
         name, _, _, tags = parse_wheel_filename(wheel.name)
     except (InvalidWheelFilename, InvalidVersion) as error:

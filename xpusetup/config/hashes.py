@@ -45,12 +45,10 @@ def _held_pins(profile: Profile) -> list[str]:
 
 
 def free_pins(profile: Profile) -> list[str]:
-    """Give the pins of which no hash is known, as name==version."""
     return [pin for pin in _held_pins(profile) if pin not in profile.hashes]
 
 
 def indexes_of(profile: Profile) -> list[str]:
-    """Give the indexes that a profile names for ready wheels."""
     named = [part.index for part in profile.components if part.kind == "wheel"]
     return sorted({*named, profile.published.index if profile.published else ""} - {""})
 
@@ -62,12 +60,10 @@ def find_hashes(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
 
 @cache
 def _split(text: str) -> dict[str, str]:
-    """Give what stands behind each pin of a file, which is one for all profiles."""
     return {pin: rest for pin, _, rest in (block.partition(" ") for block in text.split("\n\n"))}
 
 
 def with_known(profile: Profile, text: str) -> Profile:
-    """Add the hashes of a file to those of a profile, whose own hold first."""
     found = find_hashes(text, {*_held_pins(profile)} - {*profile.hashes})
     return replace(profile, hashes={**profile.hashes, **found}) if found else profile
 

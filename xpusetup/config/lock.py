@@ -70,7 +70,6 @@ def _build_system(text: str) -> list[str]:
 
 
 def _parse(line: str) -> Requirement | None:
-    """Read one line; None for comments, options and addresses."""
     try:
         return Requirement(line.partition(" #")[0].strip())
     except InvalidRequirement:

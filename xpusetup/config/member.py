@@ -34,7 +34,6 @@ Taken = Literal["taken", "refused", "not needed"]
 
 
 def rank(binds: Binds) -> int:
-    """Give the place of a binding in the order of building."""
     return get_args(Binds).index(binds)
 
 

@@ -118,7 +118,6 @@ def plain_name(name: str) -> str:
 
 
 def slug(ref: str) -> str:
-    """Give a ref as a part of a folder's name."""
     text = ref[:12] if COMMIT.fullmatch(ref) else re.sub(r"[^A-Za-z0-9._]+", "-", ref.removeprefix("refs/"))
     return text.strip("-.")
 
@@ -229,7 +228,6 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def find_editable(words: Sequence[str]) -> tuple[str, ...]:
-    """Give the names of the source trees that are to be installed as they lie."""
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
 
 

@@ -297,7 +297,6 @@ def toolkits_of(profile: Profile) -> tuple[ToolkitWanted, ...]:
 
 
 def describe_chosen(profile: Profile) -> str:
-    """Say of a toolkit that was chosen what it is and what it gives up."""
     kit = profile.toolkit
     if kit is None:
         return ""

@@ -122,17 +122,14 @@ class ToolkitWanted(Sourced):
 
     @property
     def called(self) -> str:
-        """What `--toolkit` calls it."""
         return self.name or self.kind
 
     @property
     def product(self) -> ToolkitProduct:
-        """What it is: its name for people, and its compiler."""
         return PRODUCTS[self.kind]
 
     @property
     def title(self) -> str:
-        """What people call it, with the version that is preferred."""
         return f"{self.product.title} {self.preferred}"
 
 

@@ -50,7 +50,6 @@ def _idle(question: Question, entry: EntryPoint) -> bool:
 
 
 def check_entries(question: Question) -> CheckAnswer | None:
-    """Look for entries that break the import of torch, or serve what is not here."""
     torch = question.facts.torch
     if torch is None or not torch.entry_points:
         return None
@@ -72,7 +71,6 @@ def check_entries(question: Question) -> CheckAnswer | None:
 
 
 def check_autoload_builds(question: Question) -> CheckAnswer | None:
-    """Say what builds do about such entries."""
     torch = question.facts.torch
     return CheckAnswer("info", "builds switch it off") if torch is not None and torch.entry_points else None
 
@@ -90,13 +88,11 @@ def _title(question: Question, gpu: Gpu) -> str:
 
 
 def check_gaudi(question: Question) -> CheckAnswer | None:
-    """Say which Gaudi cards are here."""
     cards = _cards(question, GAUDI)
     return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
 def check_gaudi_modules(question: Question) -> CheckAnswer | None:
-    """Look for Gaudi's kernel modules and nodes."""
     kernel, gaudi = question.facts.kernel, question.facts.gaudi
     if not _cards(question, GAUDI) or kernel is None:
         return None
@@ -147,7 +143,6 @@ def check_gaudi_free(question: Question) -> CheckAnswer | None:
 
 
 def check_lazy_mode(question: Question) -> CheckAnswer | None:
-    """Say which mode Gaudi's bridge runs in."""
     if not _cards(question, GAUDI) or question.facts.environment is None:
         return None
     value = variable(question, "PT_HPU_LAZY_MODE")
@@ -170,13 +165,11 @@ def check_gaudi_torch(question: Question) -> CheckAnswer | None:
 
 
 def check_ascend(question: Question) -> CheckAnswer | None:
-    """Say which Ascend cards are here; their maker also makes network cards."""
     cards = _cards(question, ASCEND, ASCEND_IDS)
     return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
 def check_cann(question: Question) -> CheckAnswer | None:
-    """Look for the CANN environment in this shell."""
     ascend = question.facts.ascend
     if not _cards(question, ASCEND, ASCEND_IDS) or question.facts.environment is None:
         return None

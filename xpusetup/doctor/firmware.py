@@ -113,7 +113,6 @@ def _still_wedged(said: list[str]) -> list[str]:
 
 
 def check_hang(question: Question) -> CheckAnswer | None:
-    """Look for hangs and resets in the kernel's messages."""
     kernel = kernel_of(question)
     if kernel is None or kernel.messages is None:
         return None

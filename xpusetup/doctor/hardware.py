@@ -100,7 +100,6 @@ def _unknown(question: Question) -> list[Gpu]:
 
 
 def check_supported(question: Question) -> CheckAnswer | None:
-    """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
     unknown = [gpu for gpu in _unknown(question) if not age(question, gpu)]
@@ -111,7 +110,6 @@ def check_supported(question: Question) -> CheckAnswer | None:
 
 
 def check_release(question: Question) -> CheckAnswer | None:
-    """Hold the GPUs against the targets that the release was compiled for."""
     listed, arch = intel_gpus(question), question.profile.arch
     known = [(gpu, kind) for gpu in listed if (kind := family(question, gpu)) is not None]
     if arch is None or not known or arch.default == ["none"]:
@@ -292,7 +290,6 @@ def _is_before(question: Question, kernel: LinuxKernel, gpu: Gpu) -> bool:
 
 
 def check_blacklist(question: Question) -> CheckAnswer | None:
-    """Look for drivers that were told not to load, where a GPU waits for one."""
     kernel, lost = kernel_of(question), unbound(question)
     if _dark(question):
         return CheckAnswer(

@@ -263,7 +263,6 @@ def sections_for(goals: Iterable[Goal], only: Iterable[str] = ()) -> tuple[Secti
 
 
 def all_checks() -> tuple[str, ...]:
-    """Give the ids of all checks."""
     return tuple(check.id for check in CHECKS)
 
 

@@ -103,7 +103,6 @@ def gcc_version(line: str) -> str | None:
 
 
 def check_gcc(question: Question) -> CheckAnswer | None:
-    """Find g++, and that it is GCC."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("g++")
@@ -117,7 +116,6 @@ def check_gcc(question: Question) -> CheckAnswer | None:
 
 
 def check_gcc_version(question: Question) -> CheckAnswer | None:
-    """Hold g++ against what the profile's sources need."""
     tool, wanted = question.facts.tool("g++"), question.profile.gcc
     if question.facts.tools is None or question.goal == "run" or not wanted:
         return None
@@ -153,7 +151,6 @@ def _check_faults(question: Question, *, with_flags: bool) -> CheckAnswer | None
 
 
 def check_git(question: Question) -> CheckAnswer | None:
-    """Find git."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("git")
@@ -161,7 +158,6 @@ def check_git(question: Question) -> CheckAnswer | None:
 
 
 def check_python(question: Question) -> CheckAnswer | None:
-    """Hold the interpreter against the versions that the release supports."""
     python, wanted = question.facts.python, question.profile.python
     if python is None:
         return None
@@ -185,7 +181,6 @@ def _minor(version: str) -> str:
 
 
 def check_headers(question: Question) -> CheckAnswer | None:
-    """Find Python.h."""
     python = question.facts.python
     if python is None or question.goal == "run":
         return None
@@ -194,7 +189,6 @@ def check_headers(question: Question) -> CheckAnswer | None:
 
 
 def check_venv(question: Question) -> CheckAnswer | None:
-    """Find the modules that make an environment with pip in it."""
     python = question.facts.python
     if python is None or python.adopted is not None:
         return None
@@ -313,7 +307,6 @@ def check_prelude(question: Question) -> CheckAnswer | None:
 
 
 def check_compiler(question: Question) -> CheckAnswer | None:
-    """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
@@ -325,7 +318,6 @@ def check_compiler(question: Question) -> CheckAnswer | None:
 
 
 def check_version(question: Question) -> CheckAnswer | None:
-    """Hold the compilers that are here against what the profile accepts."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
@@ -409,12 +401,10 @@ def _check_part(question: Question, part: str, lacking: Level) -> CheckAnswer | 
 
 
 def check_mkl(question: Question) -> CheckAnswer | None:
-    """Look for oneMKL with its SYCL libraries."""
     return _check_part(question, "mkl", "warn")
 
 
 def check_pti(question: Question) -> CheckAnswer | None:
-    """Look for the library that the profiler is built with."""
     return _check_part(question, "pti", "warn")
 
 
@@ -437,7 +427,6 @@ WITHOUT_COMPILER = {
 
 
 def check_ocloc(question: Question) -> CheckAnswer | None:
-    """Look for the device compiler that ahead-of-time targets need."""
     seen = question.facts.toolkits
     wanted = question.profile.toolkit
     if seen is None or wanted is None or _targets(question) in ([], ["none"]):
@@ -453,7 +442,6 @@ def check_ocloc(question: Question) -> CheckAnswer | None:
 
 
 def check_ocloc_targets(question: Question) -> CheckAnswer | None:
-    """Hold the profile's targets against those that the device compiler takes."""
     seen = question.facts.toolkits
     if seen is None or not seen.targets or not _targets(question):
         return None

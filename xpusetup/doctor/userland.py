@@ -72,7 +72,6 @@ def _ladder(question: Question) -> LevelZero | None:
 
 
 def check_loader(question: Question) -> CheckAnswer | None:
-    """Look for the loader, which the driver package does not always bring."""
     userland, ladder = _userland(question), _ladder(question)
     if userland is not None and ladder is not None and UNLOADED.search(ladder.error):
         return CheckAnswer("fail", ladder.error)
@@ -104,7 +103,6 @@ def _lacks(question: Question, part: tuple[str, ...]) -> str:
 
 
 def check_driver(question: Question) -> CheckAnswer | None:
-    """Look for Intel's driver below the loader."""
     userland = _userland(question)
     if userland is None:
         return None
@@ -151,7 +149,6 @@ def check_mixed(question: Question) -> CheckAnswer | None:
 
 
 def check_graphics_compiler(question: Question) -> CheckAnswer | None:
-    """Look for the graphics compiler that the driver loads."""
     return other_compiler(question) or _check_compiler(question)
 
 
@@ -252,7 +249,6 @@ def _aborts(question: Question) -> list[str]:
 
 
 def check_opencl(question: Question) -> CheckAnswer | None:
-    """Look for Intel's OpenCL driver, which torch itself does not need."""
     userland = _userland(question)
     if userland is None:
         return None
@@ -323,7 +319,6 @@ def _later_runtime(listed: Sequence[str], driver: str) -> str:
 
 
 def check_loader_version(question: Question) -> CheckAnswer | None:
-    """Say which loader is installed."""
     version = package(question, "libze1", "level-zero", "oneapi-level-zero")
     return CheckAnswer("info", version) if version and is_xpu(question) else None
 
@@ -405,7 +400,6 @@ def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
 
 
 def check_both_kinds(question: Question) -> CheckAnswer | None:
-    """Look for an integrated GPU beside a card."""
     found = intel_gpus(question)
     cards = [gpu for gpu in found if is_discrete(question, gpu)]
     return CheckAnswer("info", named(question, found)) if cards and len(cards) < len(found) else None

@@ -137,7 +137,6 @@ class Runners:
 
 
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
-    """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
     left, unpacked = (*MADE, *BESIDE), ("/*/helpers/*", *(f"!/*/{name}" for name in OF_PLAN))
     ignored = "".join(f"{line}\n" for line in (KEPT, *unpacked, "__pycache__/", *(f"/*/{name}" for name in left)))

@@ -68,7 +68,6 @@ class ImageSystem(Sourced):
 
     @property
     def pythons(self) -> list[str]:
-        """All Pythons, the one that is taken without being asked for first."""
         return [self.python, *self.other_pythons]
 
     @property
@@ -198,7 +197,6 @@ class Inside:
 
     @property
     def manager(self) -> Manager:
-        """Its package manager."""
         return self.system.manager
 
 
@@ -302,7 +300,6 @@ def _gpu(line: Line, known: MachineTables) -> Gpu:
 
 
 def _system_step(inside: Inside, packages: Sequence[str]) -> Step:
-    """Give the step that installs what is the system's own."""
     python, manager = inside.python, inside.manager
     names = [name.format(python, python.replace(".", "")) for name in inside.system.python_packages]
     install = ((*INSTALL[manager], *names, *packages),) if names or packages else ()
@@ -330,5 +327,4 @@ def _leaner(inside: Inside, step: Step) -> Iterator[tuple[str, ...]]:
 
 @cache
 def image_table() -> ImageTable:
-    """Read data/images.toml."""
     return parse_images(package_text("data/images.toml"))

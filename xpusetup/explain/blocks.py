@@ -65,7 +65,6 @@ def _without_codes(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def strip_codes(data: bytes) -> bytes:
-    """Take terminal codes away."""
     return CODES.sub(b"", data) if b"\x1b" in data else data
 
 

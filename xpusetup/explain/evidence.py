@@ -51,7 +51,6 @@ class Lines:
 
     @cached_property
     def whole(self) -> str:
-        """All of them."""
         return "\n".join(self.texts)
 
     @cached_property

@@ -149,7 +149,6 @@ class LineOfBlock:
 
     @cached_property
     def window(self) -> Window:
-        """The line among those around it."""
         return make_window(self.data, self.begin, self.number)
 
 

@@ -29,7 +29,6 @@ class LineChange(NamedTuple):
 
 
 def main() -> None:
-    """Apply all of them, or none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--loosen", action="append", default=[], metavar="JSON", help="file, line, what it becomes")

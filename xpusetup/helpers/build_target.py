@@ -15,7 +15,6 @@ PHONY = "  input: phony"
 
 
 def main() -> None:
-    """Build the target, then look for its files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--target", required=True)

@@ -82,7 +82,6 @@ class Prover:
             self.variants.setdefault(module_stem(one.path), set()).add(one.path)
 
     def prove(self) -> list[FileConflict]:
-        """Give all conflicts, each once."""
         for library in self.environment.libraries:
             if self.base.named(library.path) is None and not self.base.holds(library):
                 run = self.base.fork()
@@ -254,7 +253,6 @@ class Environment:
 
 
 def read_environment(prefix: str, places: Sequence[str], disk: FileReader) -> Environment:
-    """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
     ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
     each_once = {path.resolve(): str(path) for path in reversed(ours)}  # lib64 may be a link to lib

@@ -109,7 +109,6 @@ def fetch_by_pip(url: str, draft: Path) -> None:
 
 
 def fetch(url: str, draft: Path) -> None:
-    """Fetch an archive from its address."""
     Download(url, draft).bring()
 
 

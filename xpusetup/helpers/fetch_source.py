@@ -34,7 +34,6 @@ ROUNDS = 4
 
 
 def main() -> None:
-    """Decide on the commit, then fetch it unless it is there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", required=True)
     parser.add_argument("--rev", default="")
@@ -58,7 +57,6 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
-    """Fetch what the options name, and say what came."""
     if options.clones:
         refuse_old(git)
         follow_file(options)

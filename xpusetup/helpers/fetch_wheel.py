@@ -23,7 +23,6 @@ from pinned_wheels import ONLY, PLACES, unbound
 
 
 def main() -> None:
-    """Download into a folder beside, check, then move."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--version", required=True)

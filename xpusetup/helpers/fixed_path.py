@@ -31,7 +31,6 @@ FOLDERS = ("HOME", "TMPDIR", "CCACHE_DIR", "CCACHE_CONFIGPATH", "CCACHE_TEMPDIR"
 
 
 def main() -> None:
-    """Decide, keep what was decided, enter, and become the command."""
     root, path, tool, *command = sys.argv[1:]
     os.environ[SEEN_AT] = root
     before = read_kept(root)

@@ -69,7 +69,6 @@ def pinned_by(there: Mapping[str, Found], names: Iterable[str]) -> set[str]:
 
 
 def look(name: str) -> dict[str, object]:
-    """Give one distribution with the hash, size and time of its list of files."""
     found = distribution(name)
     path = Path(str(getattr(found, "_path", ""))) / "RECORD"
     seen = path.stat() if path.exists() else None

@@ -48,7 +48,6 @@ class Caller(NamedTuple):
 
 
 def judge_versions(wanted: dict[str, str]) -> Iterator[PairingRow]:
-    """Hold what is installed against the release."""
     for name, start in wanted.items():
         found = find_version(name)
         good = found is not None and begins(found, start)
@@ -110,7 +109,6 @@ def read_caller(path: Path) -> Caller | None:
 
 
 def main() -> None:
-    """Look, write what was seen, and end with what does not belong together."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wants", action="append", required=True, metavar="NAME=VERSION", help="beginning of it")
     parser.add_argument("--pytorch", choices=("fork", "public", "any"), required=True)

@@ -27,7 +27,6 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolat
 
 
 def main() -> None:
-    """Let pip build and link the tree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--component", required=True, help="as --source names it")

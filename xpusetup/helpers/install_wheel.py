@@ -15,7 +15,6 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--n
 
 
 def main() -> None:
-    """Find the wheel, let pip install it, and keep the environment movable."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheels", type=Path, required=True)
     parser.add_argument("--distribution", required=True)

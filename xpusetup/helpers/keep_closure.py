@@ -14,7 +14,6 @@ from helperlib.output import fail
 
 
 def main() -> None:
-    """Find what is required, remove the rest, and say what stays."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+", metavar="DISTRIBUTION")
     parser.add_argument("--if-there", action="append", default=[], metavar="DISTRIBUTION")

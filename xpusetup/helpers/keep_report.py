@@ -17,7 +17,6 @@ from helperlib.output import write_json
 
 
 def main() -> None:
-    """Read the report and write what is left of it in its place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("report", type=Path)
     path: Path = parser.parse_args().report

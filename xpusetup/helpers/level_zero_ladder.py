@@ -45,7 +45,6 @@ class MemoryProperties(c.Structure):
 
 
 def main() -> None:
-    """Climb as far as it goes."""
     seen: dict[str, Any] = {"loader": None, "error": "", "init": None, "drivers": None, "devices": []}
     try:
         loader = c.CDLL(LOADER)

@@ -51,7 +51,6 @@ ACTIVATE = {
 
 
 def main() -> None:
-    """Work on the environment of the interpreter that runs this."""
     make_movable(Path(sys.prefix))
 
 

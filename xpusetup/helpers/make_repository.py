@@ -38,7 +38,6 @@ class RepositoryError(Exception):
 
 
 def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
-    """Run git on this repository, with none of the caller's git settings."""
     command = ("git", f"--git-dir={repository}", *arguments)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

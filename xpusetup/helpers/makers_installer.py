@@ -71,7 +71,6 @@ def parse_options() -> argparse.Namespace:
 
 
 def fetch(url: str, path: Path) -> None:
-    """Fetch a program whole."""
     try:
         with whole(path) as draft:
             Download(url, draft).bring()

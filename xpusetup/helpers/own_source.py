@@ -17,7 +17,6 @@ from helperlib.output import count, fail, say_summary, write_json, write_text
 
 
 def main() -> None:
-    """Say where the tree stands."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--link", type=Path, help="the place in another tree that it stands for")

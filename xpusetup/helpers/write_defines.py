@@ -10,7 +10,6 @@ from helperlib.output import fail, write_text
 
 
 def main() -> None:
-    """Write the file where its text is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--into", type=Path, required=True)

@@ -381,5 +381,4 @@ class Facts(Table):
         return NOT_TOLD not in (self.notes.get(part), self.notes.get(section))
 
     def tool(self, name: str) -> Tool | None:
-        """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)

@@ -51,7 +51,6 @@ class FirstReleases(Strict):
     ipex: First | None = None
 
     def part(self, name: Part) -> First | None:
-        """Give one part; None where no source says it."""
         found: First | None = getattr(self, name)
         return found
 

@@ -354,7 +354,6 @@ SAID = {
 
 
 def describe(problem: FitProblem) -> str:
-    """Say a problem in one line."""
     name = problem.names[0]
     return SAID["torch" if is_of_torch(problem) else problem.kind].format(
         who=_file(problem.library),

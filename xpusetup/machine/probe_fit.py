@@ -138,5 +138,4 @@ def site_packages(prefix: Path) -> Iterator[Path]:
 
 
 def interpreter_of(prefix: Path) -> Path | None:
-    """Give the Python of an environment."""
     return next((path for name in ("python3", "python") if (path := prefix / "bin" / name).exists()), None)

@@ -105,7 +105,6 @@ SUBMODULE = re.compile(r"^\s*path\s*=\s*(\S+)", re.MULTILINE)
 
 
 def probe_container(sysroot: Sysroot) -> Container:
-    """Say what this runs in, from the files and variables that each kind leaves."""
     kind: Kind = next((kind for kind, here in _signs(sysroot) if here), "")
     details = {path: "there" if sysroot.path(path).exists() else "not there" for path in WSL_FILES}
     return Container(kind=kind, details=details if kind == "wsl2" else {})

@@ -176,12 +176,10 @@ OWNERS = ("render", "video", "HwHiAiUser")
 
 
 def read_machine() -> str:
-    """Give the processors' architecture as the kernel names it."""
     return platform.machine()
 
 
 def probe_system(sysroot: Sysroot) -> System:
-    """Say which system this is, and as whom this runs."""
     import distro  # noqa: PLC0415 - a build in which no step runs has no need of it
 
     info = distro.LinuxDistribution(root_dir=sysroot.text or None) if sysroot.text else distro
@@ -230,7 +228,6 @@ def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
 
 
 def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
-    """Count processors, memory and room, with the limits of a control group."""
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     return Resources(
         cpus=len(os.sched_getaffinity(0)),

@@ -19,7 +19,6 @@ PROCESSORS = re.compile(
 
 
 def torch_works(facts: Facts) -> bool:
-    """Say whether torch has a device here."""
     seen = facts.torch.report if facts.torch else None
     return seen is not None and bool(seen.available) and seen.count != 0 and not computes_on_processor(facts)
 

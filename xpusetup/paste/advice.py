@@ -55,7 +55,6 @@ class Habits:
         return tuple(line.like(typed) for line in lines if (typed := self.command(line)))
 
     def fix(self, fix: Fix) -> Fix:
-        """Give what mends a finding as it is done there."""
         rows = tuple((family, self.commands(lines)) for family, lines in fix.commands)
         lost = self.whole and any(OF_SYSTEM.match(line) for _, lines in fix.commands for line in lines)
         more = f"{self.whole} has no packages to install: take a newer image of it, or do it in the container."

@@ -19,7 +19,6 @@ class EndReader(KernelReader):
     """
 
     def __init__(self) -> None:
-        """Begin with no command."""
         super().__init__()
         self.by_root, self.listing = False, False
         self.expected: tuple[tuple[str, ...], ...] = ()

@@ -61,7 +61,6 @@ class KernelReader(PlaceReader):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         super().__init__()
         self.command = ""
         self.gpu: PastedGpu | None = None

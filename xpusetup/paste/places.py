@@ -89,7 +89,6 @@ class PlaceReader:
     """Keeps apart what each place tells; `got` and `heard` are those of the place that is read of now."""
 
     def __init__(self) -> None:
-        """Begin where nothing is told of the place."""
         self.spots: dict[Place, tuple[Pasted, HeardPlaces]] = {"": (Pasted(), HeardPlaces())}
         self.place: Place = ""
         self.got, self.heard = self.spots[""]

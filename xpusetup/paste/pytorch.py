@@ -52,7 +52,6 @@ class TorchReader(EndReader):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         super().__init__()
         self.by_uv, self.replaces = False, False
 

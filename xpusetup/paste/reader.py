@@ -50,7 +50,6 @@ class Reader(TorchReader):
         self.in_list = False
 
     def read(self, text: str) -> None:
-        """Read one thing that was pasted, from its first line to its last."""
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
         for line in whole_commands(clean_lines(text)):
             if not line.strip():

@@ -84,7 +84,6 @@ def take_collected(got: Pasted, said: str) -> None:
 
 
 def system_of(got: Pasted) -> dict[str, Any] | None:
-    """Give the facts of the system; None where nothing of it was told."""
     said = _release_of(got)
     owned = any(node.group for node in got.nodes.values())
     if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:

@@ -46,7 +46,6 @@ def find_target_part(profile: Profile, request: Request) -> str:
 
 
 def step_of(part: str) -> str:
-    """Give the id of the step that builds one target."""
     return f"{part}.target"
 
 
@@ -147,7 +146,6 @@ def sycl_log(context: Context) -> tuple[tuple[str, str], ...]:
 
 
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
-    """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
     setup = (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
     step = Step(
@@ -263,7 +261,6 @@ def pep517_settings(context: Context, part: SourceComponent) -> tuple[str, ...]:
 
 
 def compile_folder(context: Context, part: SourceComponent) -> str:
-    """Give the folder in which a component's build begins."""
     tree = context.tree(part)
     return tree if part.directory == "." else f"{tree}/{part.directory}"
 

@@ -76,7 +76,6 @@ UNBOUND = (("PIP_CONSTRAINT", "/dev/null"),)
 
 
 def constraints_file(layout: Layout) -> str:
-    """Give the file that names what must not be replaced in the environment."""
     return f"{layout.venv}/xpusetup-constraints.txt"
 
 

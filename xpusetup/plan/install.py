@@ -57,7 +57,6 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
 
 
 def published_pins(profile: Profile) -> list[str]:
-    """Give what was published, pinned."""
     return list(profile.published.wheels) if profile.published else []
 
 

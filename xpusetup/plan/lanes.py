@@ -17,7 +17,6 @@ Lane = Literal["network", "work"]
 
 
 def lane_of(step: Step) -> Lane:
-    """Give the lane that a step runs in."""
     return "network" if "network" in step.needs else "work"
 
 

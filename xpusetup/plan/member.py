@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def fits_step(name: str) -> str:
-    """Give the id of the step that holds a member's wheel against torch."""
     return f"{name}.fits"
 
 

@@ -33,7 +33,6 @@ TOOLS = ("setuptools", "wheel", "ninja", "packaging", "scikit-build-core", "path
 
 
 def requirements_of(profile: Profile) -> dict[str, list[str]]:
-    """Give the pins of a profile by what they are for."""
     build = profile.build_requirements.pins
     ready = {purpose_of(part): [_pin(part)] for part in profile.components if part.kind == "wheel"}
     members = [_pin(part) for part in profile.components if part.kind == "wheel" and part.member is not None]
@@ -83,7 +82,6 @@ def requirement_options(profile: Profile, *purposes: str) -> tuple[str, ...]:
 
 
 def requirement_texts(profile: Profile) -> dict[str, str]:
-    """Give all files of requirements of a profile, by name below a root."""
     texts = {purpose: _text(profile, pins) for purpose, pins in requirements_of(profile).items()}
     return {_name(purpose, text): text for purpose, text in texts.items()}
 

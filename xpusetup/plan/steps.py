@@ -29,7 +29,6 @@ PAIRING = "pairing"
 
 
 def installer_step(installer: MakersInstaller) -> str:
-    """Give the id of the step that runs the installer."""
     return f"{installer.name}.install"
 
 
@@ -80,7 +79,6 @@ def make_pairing(context: Context, installer: MakersInstaller, last: str) -> Ste
 
 
 def ready_step(name: str) -> str:
-    """Give the id of the step that looks at what is there."""
     return f"{name}.ready"
 
 

@@ -65,8 +65,8 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
 
 
 WITHOUT_OCLOC = (
-    "no ocloc here, so no machine code: the GPU's driver compiles each kernel on first use"
-    " (ahead of time: --arch LIST, with the package intel-ocloc, on Debian also libigc2)"
+    "no ocloc is here: the GPU's driver compiles each kernel when it is first used."
+    " For machine code install intel-ocloc (on Debian libigc2 too), and build with --arch LIST"
 )
 
 

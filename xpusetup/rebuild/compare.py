@@ -93,7 +93,6 @@ def compare_wheels(one: Path, other: Path, conditions: Conditions) -> list[Membe
 
 
 def count_members(wheel: Path) -> int:
-    """Say how many files a wheel holds."""
     with ZipFile(wheel) as archive:
         return len(archive.namelist())
 

@@ -154,7 +154,6 @@ def installs(step: str) -> bool:
 
 
 def sha256(text: str) -> str:
-    """Hash a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -177,7 +176,6 @@ def _parse_made(line: str) -> Made:
 
 
 def render_stamp(stamp: Stamp) -> str:
-    """Give a stamp as a step writes it."""
     lines = (f"{made.sha256} {made.size} {made.changed} {made.touched} {made.inode} {made.path}" for made in stamp.made)
     return "".join(f"{line}\n" for line in (stamp.key, *lines))
 

@@ -55,11 +55,9 @@ class Root:
         return self.path / name
 
     def log(self, step: str) -> Path:
-        """Give where a step's output goes."""
         return self.path / "logs" / f"{step}.log"
 
     def script(self, step: str) -> Path:
-        """Give where a step's script lies."""
         return self.path / "steps" / f"{step}.sh"
 
 
@@ -142,7 +140,6 @@ def read_origins(root: Root) -> dict[str, str]:
 
 
 def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:
-    """Write the scripts and helpers of a plan into its root."""
     texts = {**helpers, **{f"steps/{step}.sh": text for step, text in scripts.items()}}
     for name, text in texts.items():
         files.write_text(root / name, text, executable=name.endswith(".sh"))

@@ -235,7 +235,6 @@ def blend(earlier: float, elapsed: float, share: float) -> float:
 
 
 def render_left(seconds: float) -> str:
-    """Say how much time is left."""
     return "under a minute left" if seconds < MINUTE else f"{render_about(seconds)} left"
 
 

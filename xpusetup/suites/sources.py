@@ -128,7 +128,6 @@ def install_needs(
 
 
 def write_order(path: Path, order: Mapping[str, object]) -> None:
-    """Write down what is to be run."""
     files.write_text(path, json.dumps(order, indent=2) + "\n")
 
 
@@ -166,12 +165,10 @@ class SuiteRun:
 
     @property
     def torch(self) -> str:
-        """The version of torch."""
         return self.versions.get("torch", "")
 
     @property
     def version(self) -> str:
-        """The version of what the suite tests."""
         return self.versions.get(self.suite.distribution, "")
 
 

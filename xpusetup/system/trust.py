@@ -120,7 +120,6 @@ def _is_own_group(status: os.stat_result, path: Path) -> bool:
 
 
 def record_file() -> Path:
-    """Give the file that holds what the caller trusted."""
     return config_folder() / "trusted.jsonl"
 
 

@@ -94,7 +94,6 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
 
 
 def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the table of devices as it is, or say which page shows it now."""
     if data.file is None:
         console.out(data.markdown, end="")
         return
@@ -103,5 +102,4 @@ def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  
 
 
 def brief_devices(data: DeviceList) -> str:
-    """Say in a line that nothing is wrong."""
     return f"{DONE}nothing breaks `import torch` here" if data.checked else ""

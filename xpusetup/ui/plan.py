@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
-    """Print the steps and the state each is in, or why each would run."""
     if data.explain:
         show_explain(console, data)
         return

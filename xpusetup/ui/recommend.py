@@ -24,7 +24,6 @@ OLD = 90
 
 
 def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
-    """Print the machine and its way."""
     console.print(f"\n [bold]{escape(data.machine)}[/]\n")
     if data.builds:
         show_glance(console, data.builds)

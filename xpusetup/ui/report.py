@@ -20,7 +20,6 @@ SHOWN = 3
 
 
 def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what took longest, and where the whole of it is shown."""
     console.print(f"\n {data.profile} · {escape(data.root)}\n")
     for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
         console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
@@ -46,5 +45,4 @@ def _load(step: Span) -> str:
 
 
 def brief_report(data: WrittenReport) -> str:
-    """Name the page."""
     return name_file(data.file)

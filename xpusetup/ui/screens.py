@@ -34,7 +34,6 @@ def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr
 
 
 def show_error(error: XpuError) -> None:
-    """Print an error on stderr: what happened, and below it what mends it."""
     console = make_console(stderr=True)
     first, *rest = hide(error.message).splitlines() or [""]
     console.print(f" [red]✗[/] {escape(first)}")
@@ -67,7 +66,6 @@ def find_screen(kind: type, prefix: str = "show_") -> Callable[..., Any] | None:
 
 
 def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
-    """Print the screen of a result."""
     show = find_screen(type(data))
     if show is not None:
         show(console, data, verbose=verbose)

@@ -21,7 +21,6 @@ FEW = 10
 
 
 def show_suites(console: Console, data: SuiteResult, *, verbose: bool) -> None:
-    """Print the results of a run."""
     what = f"{data.suite} {data.versions.suite or ''}".strip()
     console.print(f"\n {escape(what)} · {data.device} · torch {data.versions.torch} · {escape(data.environment)}\n")
     console.out(data.markdown.rstrip("\n"), highlight=False)
@@ -86,7 +85,6 @@ def _show_end(console: Console, data: SuiteResult) -> None:
 
 
 def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None:
-    """Print which suites there are, and what was published of them."""
     for one in data.list_:
         parts = f"  [dim]--select {', '.join(one.select)}[/]" if one.select else ""
         console.print(f" {one.name:<14}{escape(one.title)}{parts}")
@@ -100,7 +98,6 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
 
 
 def brief_suites(data: SuiteResult) -> str:
-    """Say in a line what passed."""
     passed = sum(row.passed for row in data.suites)
     against = f" · not worse than {escape(data.against.baseline)}" if data.against else ""
     return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"

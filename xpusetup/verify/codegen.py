@@ -86,12 +86,10 @@ class GeneratedTarget:
 
 
 def judge(record: CodegenRecord) -> list[GeneratedTarget]:
-    """Say what came of each target."""
     return [_judge_target(target) for target in record.targets]
 
 
 def explain_words(targets: list[GeneratedTarget]) -> dict[str, str]:
-    """Give what the words in these mean."""
     used = {target.status for target in targets}
     return {status: meaning for status, meaning in MEANING.items() if status in used}
 

@@ -104,7 +104,6 @@ class FallbackData(Strict):
         return found
 
     def names(self, release: str) -> tuple[str, ...]:
-        """Give the built-in list of a release, by name."""
         return tuple(sorted(name for name, releases in self._listed.items() if release in releases))
 
     def is_listed(self, name: str, release: str = "") -> bool:

@@ -91,7 +91,6 @@ def command(python: Path | str, *options: str) -> tuple[str, ...]:
 
 
 def list_checks() -> list[DeviceCheck]:
-    """List the checks that there are."""
     return read_as(list[DeviceCheck], _parse(run_process(command(sys.executable, "--list"), seconds=60), []))
 
 

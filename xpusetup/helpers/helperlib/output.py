@@ -33,13 +33,11 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, document: object, indent: int | None = 2) -> None:
-    """Write a JSON document."""
     write_text(path, json.dumps(document, indent=indent) + "\n")
 
 

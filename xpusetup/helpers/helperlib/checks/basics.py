@@ -252,7 +252,6 @@ OPERATORS = {"vision": VISION, "transformers": TRANSFORMERS, "decoding": DECODIN
 
 
 def try_operator(bench: DeviceBench, run: Callable[[Inputs], Any]) -> Exception | None:
-    """Run one operator forward and backward, and give what it raised."""
     try:
         got = run(Inputs(bench))
         if got.requires_grad:

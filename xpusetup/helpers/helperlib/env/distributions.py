@@ -186,7 +186,6 @@ class InstalledDistribution(NamedTuple):
 
 
 def read_distributions(places: Iterable[str]) -> list[InstalledDistribution]:
-    """Read the RECORD of all distributions of these site-packages."""
     found = []
     for place in places:
         for entry in sorted(os.listdir(place)) if os.path.isdir(place) else ():  # noqa: PTH112, PTH208 - names alone

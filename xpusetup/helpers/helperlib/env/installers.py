@@ -149,7 +149,6 @@ def uninstall(names: list[str]) -> None:
 
 
 def site_file() -> Path:
-    """Give the settings file that pip reads in this environment alone."""
     return Path(sys.prefix) / "pip.conf"
 
 

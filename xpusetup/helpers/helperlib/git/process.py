@@ -52,7 +52,6 @@ class GitAnswer:
 
     @property
     def last(self) -> str:
-        """The words that matter."""
         return last_words(self.words) if self.words.strip() else f"git ended with {self.code}"
 
 
@@ -146,7 +145,6 @@ def without_credentials(text: str) -> str:
 
 
 def make_git() -> Git:
-    """Give git as it is set up here."""
     environment = {**os.environ, **QUIET}
     found = Git(environment).ask("--git-dir=/dev/null", "config", "--list", "-z") or ""
     settings: dict[str, tuple[str, ...]] = {}
@@ -218,7 +216,6 @@ LAST = re.compile(r"^(?:fatal|error|ERROR): ")
 
 
 def sort_failure(words: str) -> str:
-    """Give the kind of a failure by all that git said."""
     return next((kind for kind, pattern in PATTERNS if pattern.search(words)), OTHER)
 
 

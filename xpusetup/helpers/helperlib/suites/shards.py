@@ -47,7 +47,6 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """Its name, which also names its folder."""
         stem = self.row.replace("*.py", "files").strip("/").replace("/", ".")
         return stem if self.of == 1 else f"{stem}.{self.number}-of-{self.of}"
 

@@ -77,7 +77,6 @@ class BenchResult:
 
 
 def describe(result: BenchResult) -> dict[str, Any]:
-    """Give a result as the document holds it; what no device told is left out."""
     pairs = asdict(result).items()
     return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
 

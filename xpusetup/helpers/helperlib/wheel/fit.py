@@ -64,7 +64,6 @@ class WheelArchive:
         return self._parts[path]
 
     def parts(self) -> list[ArchivePart]:
-        """Give all of its libraries."""
         return [part for path in sorted(self.members) if (part := self.part(path)) is not None]
 
     def _read(self, path: str) -> ArchivePart | None:
@@ -115,7 +114,6 @@ class InstalledFiles:
         self.troubles: dict[str, str] = {}
 
     def parts(self) -> list[ArchivePart]:
-        """Give all of its libraries, with their symbols."""
         return [ArchivePart(one, self.disk.asked(one), self.disk.symbols(one)) for one in self.libraries()]
 
     def libraries(self) -> list[LoaderFile]:
@@ -168,7 +166,6 @@ class World:
         return next((part for one in self.archives if (part := one.part(path)) is not None), None)
 
     def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
-        """Give what a library asks others for."""
         part = self._part(library.path)
         return part.asked if part is not None else self.disk.asked(library)
 
@@ -386,7 +383,6 @@ class FitBench:
 
 
 def names_of(library: LoaderFile) -> set[str]:
-    """Give the names by which others ask for a library."""
     return {basename(library.path), library.soname} - {""}
 
 
