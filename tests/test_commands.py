@@ -15,7 +15,7 @@ from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Layout, Request
+from xpusetup.base.model import ROOT, Layout, Request, Toolkit
 from xpusetup.commands.build_result import NO_NETWORK, _offline
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
@@ -26,6 +26,7 @@ from xpusetup.commands.result import complete_result
 from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.probe_tools import ActivationChange
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate
@@ -181,6 +182,16 @@ def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.Mon
     data = env(Where(profile="sim"), build=False).data
     assert data.set_ == {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"}
     assert data.unset == ["PYTHONPATH"]
+
+
+def test_a_tool_chain_that_a_step_makes_is_switched_on_in_the_root(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, home = make_root(workspace), f"{ROOT}/toolkit"
+    kit = Toolkit(provider="scripts", version="", root=home, compiler=f"{home}/bin/icpx", scripts=(f"{home}/env.sh",))
+    (root / "profile.lock.json").write_text(lock_document(shipped("sim"), replace(SIM, toolkit=kit), Layout(), {}))
+    monkeypatch.setattr("xpusetup.commands.env.capture", lambda kit: ActivationChange({"SOURCED": kit.scripts[0]}, ()))
+    assert env(Where(profile="sim"), build=True).data.set_["SOURCED"] == f"{root}/toolkit/env.sh"
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1}', '{"schema": 1, "target": {"x": 1}}'])

@@ -51,6 +51,9 @@ class Root:
 
     path: Path
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
