@@ -10,7 +10,7 @@ from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import XPU, Request
 from xpusetup.bisect.io import Ancestry, check_out, open_ancestry
-from xpusetup.commands.build import BuildOptions, run_purpose
+from xpusetup.commands.build import BuildOptions, render_options, run_purpose
 from xpusetup.commands.build_result import BuildResult, render_command
 from xpusetup.commands.result import Result
 from xpusetup.config.profile import SourceComponent
@@ -58,8 +58,10 @@ def try_change(where: Where, change: str, options: BuildOptions) -> Result[Tried
     tree = _find_tree(workspace, request, what, str(read_document(place / RESULT).get("torch_xpu_ops", "")))
     asked = replace(request, set=(*request.set, (XPU, TRIED, str(tree))), verify="off")
     result = run_purpose(workspace, asked, options, ADDON)
-    if result.data.failure:
-        return result
+    if failure := result.data.failure:
+        again = workspace.command("try", change, *render_options(options))
+        failure = replace(failure, go_on=replace(failure.go_on, command=again))
+        return replace(result, data=replace(result.data, failure=failure, go_on=again))
     done: dict[str, Any] = read_document(place / RESULT)
     found = TriedChange(
         change=change,
