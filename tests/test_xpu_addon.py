@@ -58,6 +58,7 @@ def test_what_falls_back_is_another_devices_in_the_table(trees: Path) -> None:
     table = choose(trees, "Twice").table
     assert "    XPU: twice_out\n    SparseCUDA: twice_sparse_out\n" in table
     assert "    CUDA: thrice_xpu\n" in table
+    assert "    MPS: both_out\n" in choose(trees, "Thrice").table  # torchgen refuses a ufunc that names CUDA
     assert "#   XPU: nothing\n" in table
 
 

@@ -40,6 +40,9 @@ TABLE = """\
     XPU: drawn_
 
 - func: both.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  ufunc_inner_loop:
+    Generic: both (AllAndComplex)
   dispatch:
     XPU: both_out
 

@@ -200,10 +200,15 @@ def _plain(table: str) -> str:
 
 
 def _narrow(table: str, functions: set[str]) -> str:
-    """Give the table in which only some functions are those of XPU: the others stand as another device's."""
+    """Give the table in which only some functions are those of XPU: the others stand as another device's.
+
+    torchgen refuses a ufunc that names CUDA.
+    """
 
     def other(match: re.Match[str]) -> str:
-        keys = match[2] if match[4] in functions else match[2].replace("XPU", "CUDA")
-        return f"{match[1]}{keys}{match[3]}{match[4]}"
+        above = table[table.rfind("- func:", 0, match.start()) : match.start()]
+        dense = "MPS" if "ufunc_inner_loop" in above else "CUDA"
+        keys = re.sub(r"\bXPU\b", dense, match[2]).replace("XPU", "CUDA")
+        return f"{match[1]}{match[2] if match[4] in functions else keys}{match[3]}{match[4]}"
 
     return KEYS.sub(other, table)
