@@ -43,14 +43,16 @@ def choose(trees: Path, *names: str) -> Any:
 def test_without_a_list_all_is_taken_and_the_table_stays(trees: Path) -> None:
     choice = choose(trees)
     assert [path.stem for path in choice.kernels] == ["Drawn", "Half", "Thrice", "Twice"]
-    assert choice.operators == ["both.out", "drawn_", "flat", "half", "lost", "scaled", "seen", "thrice", "twice.out"]
+    assert choice.operators == [
+        *("both.out", "direct", "drawn_", "flat", "half", "lost", "scaled", "seen", "thrice", "twice.out"),
+    ]
     assert (choice.left_out, choice.table) == ([], TABLE)
 
 
 def test_an_operator_is_taken_with_the_kernels_that_it_needs(trees: Path) -> None:
     choice = choose(trees, "Twice")
     assert choice.operators == ["both.out", "flat", "seen", "twice.out"]
-    assert choice.left_out == ["drawn_", "half", "lost", "scaled", "thrice"]
+    assert choice.left_out == ["direct", "drawn_", "half", "lost", "scaled", "thrice"]
     assert [path.name for path in choice.hosts] == ["Host.cpp"]
 
 
@@ -66,6 +68,11 @@ def test_helpers_structs_and_macros_are_followed_but_no_methods(trees: Path) -> 
     assert "thrice" in choose(trees, "Thrice").operators  # by a helper; self.half_xpu() is dispatched anew
     assert "drawn_" in choose(trees, "Drawn").operators  # by a struct with the stub
     assert "thrice" not in choose(trees, "Half").operators
+
+
+def test_what_calls_another_operator_as_xpus_own_needs_that_one(trees: Path) -> None:
+    assert "direct" not in choose(trees, "Twice").operators
+    assert {"direct", "half"} <= set(choose(trees, "Half").operators)
 
 
 def test_a_stub_is_there_by_its_kernel_whatever_it_is_called(trees: Path) -> None:

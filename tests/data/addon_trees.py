@@ -57,6 +57,10 @@ TABLE = """\
 - func: lost(Tensor self) -> Tensor
   dispatch:
     XPU: lost_xpu
+
+- func: direct(Tensor self) -> Tensor
+  dispatch:
+    XPU: direct_xpu
 """
 HOST = """\
 namespace at::native {
@@ -67,6 +71,7 @@ static Tensor helper(const Tensor& self) {
   if (self.numel()) { xpu::thrice_kernel(self); } // xpu::half_kernel is only named here
   return self.half_xpu();
 }
+Tensor direct_xpu(const Tensor& self) { return at::xpu::half(self); }
 Tensor flat_xpu(const Tensor& self) { return self; }
 static void both(const Tensor& self) { self.numel() ? xpu::twice_kernel(self) : xpu::half_kernel(self); }
 REGISTER_XPU_DISPATCH(both_stub, &both);

@@ -42,8 +42,10 @@ MACRO = re.compile(r"^[A-Z_0-9]+\(\s*(\w+)\s*,([^;{}]*?)\)", re.MULTILINE)
 """A macro that defines a function: CREATE_UNARY_TORCH_IMPL_FUNC(acos_out, acos_stub)."""
 REGISTERED = re.compile(r"REGISTER_XPU_DISPATCH\(\s*(\w+)\s*,\s*&?\s*(?:\w+::)*(\w+)\s*\)")
 DECLARED = re.compile(r"TORCH_XPU_API\s+[\w:<>,&*\s]+?\b(\w+)\s*\(")
-KEYS = re.compile(r"^(    )([A-Za-z, ]*\b(?:Sparse|SparseCsr)?XPU\b[A-Za-z, ]*)(\s*:\s*)(\w+)", re.MULTILINE)
 WORD = re.compile(r"\w+")
+DIRECT = re.compile(r"\bat::xpu::(\w+)\s*\(")
+"""An operator that is called as XPU's own, which does not fall back."""
+KEYS = re.compile(r"^(    )([A-Za-z, ]*\b(?:Sparse|SparseCsr)?XPU\b[A-Za-z, ]*)(\s*:\s*)(\w+)", re.MULTILINE)
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Text:
     functions: dict[str, str] = field(default_factory=dict)
     stubs: dict[str, str] = field(default_factory=dict)
 
-    def words(self, name: str) -> set[str]:
+    def words(self, name: str, pattern: re.Pattern[str] = WORD) -> set[str]:
         """Give the words in a function and in those of this source that it names."""
         seen: set[str] = set()
         waiting = [name]
@@ -63,7 +65,7 @@ class Text:
             here = waiting.pop()
             if here not in seen and here in self.functions:
                 seen.add(here)
-                words |= set(WORD.findall(self.functions[here]))
+                words |= set(pattern.findall(self.functions[here]))
                 waiting += set(CALLED.findall(self.functions[here])) & self.functions.keys()
         return words
 
@@ -146,6 +148,8 @@ def choose(torch: Path, ops: Path, wanted: Iterable[str]) -> Choice:
     selection.native = [read_text(path) for path in natives]
     operators = _operators(table)
     functions = set(filter(selection.has, {match[4] for match in KEYS.finditer(_plain(table))}))
+    while lost := {each for each in functions if selection.lacks(each, operators, functions)}:
+        functions -= lost
     kept = sorted(name for name, function in operators.items() if function in functions)
     used = [text.path for text in selection.hosts if selection.uses(text, functions)]
     return Choice(kernels, used, kept, sorted(operators.keys() - set(kept)), _narrow(table, functions))
@@ -179,6 +183,12 @@ class _Selection:
         words = {word for text in texts for word in text.words(function)}
         asked = {word for word in words if word in self.known or word.endswith("_stub")}
         return bool(texts) and not words & self.absent and asked <= self.stubs
+
+    def lacks(self, function: str, operators: dict[str, str], functions: set[str]) -> bool:
+        """Say whether a function calls an operator as XPU's own that falls back."""
+        asked = {word for text in self.hosts for word in text.words(function, DIRECT)}
+        there = {name.partition(".")[0] for name, own in operators.items() if own in functions}
+        return bool(asked & {name.partition(".")[0] for name in operators} - there)
 
     def uses(self, text: Text, functions: set[str]) -> bool:
         """Say whether a host source has a function that is kept, or fills a stub that is there."""
