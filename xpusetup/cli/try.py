@@ -1,15 +1,10 @@
 """try: a change of torch-xpu-ops on an installed torch."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -29,7 +24,7 @@ def try_change(
     where: options.BuiltWhere,
     jobs: options.Jobs = None,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Compile what a change of torch-xpu-ops touches, and put it into an installed torch.
 
     It replaces libraries of the XPU that build --only xpu made there, and makes no wheel. A change that needs other
