@@ -60,7 +60,7 @@ def test_a_plug_in_for_what_is_not_there_is_optional(
 ) -> None:
     files = {MODULE: make_elf(asked=(DEF,), needed=CORE), "acme/acme_ops.so": make_elf(needed=(needed,))}
     told = fitted(capsys, tmp_path, files)
-    assert (told.answer, told.notes) == ("fits", ["not for this torch: acme_ops.so"])
+    assert (told.answer, told.notes) == ("fits", [f"unused without {needed}: acme_ops.so"])
 
 
 @pytest.mark.usefixtures("place")
