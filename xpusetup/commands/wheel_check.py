@@ -199,7 +199,7 @@ def _read_member(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
 
 
 def words_of_profile(path: Path, asked: WheelOptions) -> list[str]:
-    """Give what a profile wants of a wheel, as options of the helper. Raises UsageError where it makes no such wheel."""
+    """Give what a profile wants of a wheel, as options of the helper. Raises UsageError where it makes none such."""
     if not asked.profile:
         return []
     profile = load_profile(asked.profile)
