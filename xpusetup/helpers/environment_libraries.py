@@ -57,7 +57,7 @@ class Prover:
         self.environment = environment
         self.disk = environment.disk
         self.places = self.disk.places(library_path)
-        self.known = KnownFiles(self.disk.asked, self.disk.lacking, self.disk.symbols, self._others)
+        self.known = KnownFiles(self.disk.asked, self.disk.wanted, self.disk.lacking, self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.judged: set[str] = set()
         self.found: list[FileConflict] = []
@@ -83,7 +83,10 @@ class Prover:
 
     def prove(self) -> list[FileConflict]:
         """Give all conflicts, each once."""
-        for library in self.environment.libraries:
+        wanted = {name for one in self.environment.libraries for name in one.needed}
+        for library in sorted(self.environment.libraries, key=lambda one: is_wanted(one, wanted)):
+            if library.identity in self.judged and is_wanted(library, wanted):
+                continue  # Python opens none that another one brings, and it was judged with that one
             if self.base.named(library.path) is None and not self.base.holds(library):
                 run = self.base.fork()
                 self._open(run, library.path)
@@ -114,9 +117,10 @@ class Prover:
         """Leave out what was judged before: all that the base holds, and in the base itself what came earlier."""
         if process is self.base:
             new = [one for one in scope if one.library.identity not in self.judged]
-            self.judged |= {one.library.identity for one in new}
-            return new
-        return [one for one in scope if not self.base.holds(one.library)]
+        else:
+            new = [one for one in scope if not self.base.holds(one.library)]
+        self.judged |= {one.library.identity for one in new}
+        return new
 
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[FileConflict]:
         for conflict in judge_versions(process, new):
@@ -165,6 +169,11 @@ class Prover:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
         owner, first = self.environment.listed.get(conflict.library, ""), self.disk.look(conflict.first)
         return bool(owner) and first is not None and first.soname in self.needs.get(owner, ())
+
+
+def is_wanted(library: LoaderFile, names: set[str]) -> bool:
+    """Say whether a library is among those that others need, by SONAME or by the name of its file."""
+    return library.soname in names or library.path.rpartition("/")[2] in names
 
 
 def module_stem(path: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,12 +61,14 @@ class KnownFiles:
     """
 
     asked: Callable[[LoaderFile], tuple[Symbol, ...]]
-    lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
+    wanted: Callable[[LoaderFile], tuple[frozenset[str], frozenset[str]]]
+    lacking: Callable[[LoaderFile, Names, Names], tuple[Names, Names]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
     served: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
+Names: TypeAlias = "set[str] | frozenset[str]"
 NOBODY = frozenset(("",))
 """A file that no process holds."""
 
@@ -117,8 +119,7 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
     there = {each.library.identity: each.library for each in where}
     if known.served.get(library.identity, NOBODY) <= there.keys():
         return []
-    asked = [one for one in known.asked(library) if not one.weak]
-    left = {one.name for one in asked if not one.version}, {f"{one.name}@{one.version}" for one in asked if one.version}
+    left: tuple[Names, Names] = known.wanted(library)
     served: set[str] = set()
     del there[library.identity]
     for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
@@ -129,7 +130,9 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
             served.add(one.identity)
     if not any(left):
         known.served[library.identity] = frozenset(served)
+        return []
     names, nodes = left
+    asked = (one for one in known.asked(library) if not one.weak)
     return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
 
 
