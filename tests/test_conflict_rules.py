@@ -345,7 +345,9 @@ def test_what_another_library_brings_is_judged_with_that_one() -> None:
     world.add("/venv/Qt6/lib/libavutil.so.59", asks=lacks, needed=("libcrypto.so.3",), runpath=("$ORIGIN",))
     world.add("/venv/Qt6/lib/libcrypto.so.3")
     plugin = "/venv/Qt6/plugins/libffmpeg.so"
-    world.add(plugin, needed=("libavutil.so.59",), runpath=("$ORIGIN/../lib",), names=("RAND_bytes",), node="OPENSSL_3.0.0")
+    world.add(
+        plugin, needed=("libavutil.so.59",), runpath=("$ORIGIN/../lib",), names=("RAND_bytes",), node="OPENSSL_3.0.0"
+    )
     own = tuple(world.files.values())
     place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
     assert environments.Prover(place, "", "").prove() == []

@@ -898,6 +898,12 @@ ENVIRONMENTS: list[Case] = [
     ),
     (
         "autoload.entry_points",
+        torch(entry_points=NPU, report={"seconds": 1, "error": BROKEN.replace("libx.so", "libhccl.so")}),
+        "",
+        "fail: simxpu of simxpu: OSError: libhccl.so",
+    ),
+    (
+        "autoload.entry_points",
         {**torch(entry_points=NPU), **shell(TORCH_DEVICE_BACKEND_AUTOLOAD="0")},
         "",
         "info: switched off by TORCH_DEVICE_BACKEND_AUTOLOAD=0",
