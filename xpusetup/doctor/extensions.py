@@ -340,7 +340,7 @@ def _entry(
     lacks = "" if entry.found else f"there is no module {module}"
     seen = lacks or reason_of(load.error if load else "")
     cause = "autoload.pin" if id(entry) in unfit else ""
-    fix = (UNSWITCHED["commands"],) if OF_CANN.search(seen) else _without([entry], look, texts)
+    fix = (f"source {CANN_SCRIPT}  # or where CANN lies",) if OF_CANN.search(seen) else _without([entry], look, texts)
     level: Level = "warn" if look.loads and look.loads.torch.switch is None else "fail"  # nothing loads it by itself
     return Remark(id=name, level=level, seen=f"{who} cannot be loaded: {seen}", fix=fix, caused_by=cause)
 
