@@ -353,6 +353,17 @@ def test_what_another_library_brings_is_judged_with_that_one() -> None:
     assert environments.Prover(place, "", "").prove() == []
 
 
+@pytest.mark.parametrize(("name", "told"), [("libx_{}.so", []), ("libtorch_{}.so", ["missing"])])
+def test_a_variant_for_a_device_that_is_not_here_lacks_nothing(name: str, told: list[str]) -> None:
+    """As bitsandbytes' for each release of SYCL; of torch itself each library is needed."""
+    world = World()
+    world.add(f"/venv/x/{name.format('cpu')}")
+    world.add(f"/venv/x/{name.format('xpu2025')}", needed=("libsycl.so.8",))
+    own = tuple(world.files.values())
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert [one.kind for one in environments.Prover(place, "", "").prove()] == told
+
+
 def test_what_nobody_asks_of_a_file_is_not_read() -> None:
     """Names of oneMKL and oneCCL are 400,000; what is linked with them needs a few hundred."""
     world = World()

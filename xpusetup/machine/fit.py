@@ -329,7 +329,7 @@ def _may_load(one: FitLibrary) -> bool:
 
 def is_of_torch(problem: FitProblem) -> bool:
     """Say whether it is a library of torch that is found nowhere."""
-    return problem.kind == "library" and re.match(r"lib(?:torch|c10)", problem.names[0]) is not None
+    return problem.kind == "library" and re.match(r"lib(?:torch(?!_npu)|c10)", problem.names[0]) is not None
 
 
 def _weight(one: FitLibrary) -> tuple[bool, bool, int]:
