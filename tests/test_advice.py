@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,6 +19,7 @@ from xpusetup.base.values import parse_toml
 from xpusetup.base.verbs import ALIASES, BESIDE, COMMANDS, options_about_builds
 from xpusetup.cli import app, main
 from xpusetup.commands.result import complete, complete_result
+from xpusetup.doctor import resources
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -173,6 +175,19 @@ def test_which_commands_get_the_options_of_a_situation() -> None:
         *("profiles list", "profiles show", "profiles check", "profiles new", "profiles trust", "profiles schema"),
         *("wheel check", "wheel sign", "bundle verify"),
     }
+
+
+def test_the_way_without_a_network_names_its_profile_once() -> None:
+    question: Any = SimpleNamespace(profile=SimpleNamespace(name="torch-2.5"))
+    create = resources._bundle(question, " --from wheels")["create"]
+    assert complete(Command(create), CONTEXT).split().count("torch-2.5") == 1
+
+
+def test_every_command_that_a_workspace_gives_is_one() -> None:
+    """Where packing failed, `bundle create FILE` was asked for as a command, and ended with a traceback."""
+    pattern = re.compile(r'(?:workspace|self|built)\.command\(\s*"([^"]+)"|about_build\(\s*"([^"]+)"')
+    verbs = {"".join(found) for path in PACKAGE.rglob("*.py") for found in pattern.findall(path.read_text())}
+    assert {"build", "bundle create", "verify"} <= verbs <= {*COMMANDS}
 
 
 @pytest.mark.parametrize(

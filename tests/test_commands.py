@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,18 +15,22 @@ from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Layout, Request
+from xpusetup.base.model import ROOT, Layout, Request, Toolkit
+from xpusetup.commands.build_result import NO_NETWORK, _offline
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
-from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain
+from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain, known_signatures
 from xpusetup.commands.plan import _row
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import complete_result
 from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
+from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.probe_tools import ActivationChange
+from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate
-from xpusetup.run.prepare import PreparedPlan, parse_target
+from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
@@ -179,6 +184,16 @@ def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.Mon
     assert data.unset == ["PYTHONPATH"]
 
 
+def test_a_tool_chain_that_a_step_makes_is_switched_on_in_the_root(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, home = make_root(workspace), f"{ROOT}/toolkit"
+    kit = Toolkit(provider="scripts", version="", root=home, compiler=f"{home}/bin/icpx", scripts=(f"{home}/env.sh",))
+    (root / "profile.lock.json").write_text(lock_document(shipped("sim"), replace(SIM, toolkit=kit), Layout(), {}))
+    monkeypatch.setattr("xpusetup.commands.env.capture", lambda kit: ActivationChange({"SOURCED": kit.scripts[0]}, ()))
+    assert env(Where(profile="sim"), build=True).data.set_["SOURCED"] == f"{root}/toolkit/env.sh"
+
+
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1}', '{"schema": 1, "target": {"x": 1}}'])
 def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
     (make_root(workspace) / "profile.lock.json").write_text(text)
@@ -295,3 +310,29 @@ def test_helpers_travel() -> None:
     assert {"helpers/helperlib/git/store.py", "helpers/helperlib/fallbacks/messages.json"} <= set(found)
     assert not any("__pycache__" in name or "device_generic" in name for name in found)
     assert OLD.toolkit is not None
+
+
+@pytest.mark.parametrize(("purpose", "form"), [(BUILD, ""), (INSTALL, " --from wheels")])
+def test_a_failed_download_tells_the_way_without_a_network(workspace: Workspace, purpose: Purpose, form: str) -> None:
+    prepared: Any = SimpleNamespace(purpose=purpose)
+    log = iter([b"Failed to establish a new connection\n"])
+    cause = explain_chunks(log, known_signatures(), failed=True).describe().causes[0]
+    told = _offline(cause, workspace, prepared)
+    create, use = told.commands[-2:]
+    assert create == f"xpusetup bundle create sim.tar --profile sim{form}"
+    assert use == f"xpusetup {purpose.command} --bundle sim.tar"
+    assert "Where there is no network" in told.fix
+    assert told.id in NO_NETWORK
+
+
+def test_a_python_in_a_home_is_warned_of_where_the_build_is_for_all(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a cluster the Python of a build must not lie where the others cannot read."""
+    python = tmp_path / "home/.local/share/uv/python/bin/python3.12"
+    facts = machine(LAPTOP, python={"executable": str(python)})
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    shared = replace(workspace, root=tmp_path / "shared/sim")
+    assert "--python PATH" in _say_private(shared, facts)
+    assert not _say_private(replace(workspace, root=tmp_path / "home/sim"), facts)
+    assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))

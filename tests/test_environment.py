@@ -20,6 +20,7 @@ from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout
 from xpusetup.commands.run import run
+from xpusetup.commands.verify import VerifyOptions, verify
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
@@ -270,3 +271,5 @@ def test_where_nothing_is_installed_yet_nothing_runs(tmp_path: Path) -> None:
     with pytest.raises(NotReadyError, match="nothing is installed yet") as caught:
         run(Where(root=str(root)), ["true"])
     assert "xpusetup build" in caught.value.fix
+    with pytest.raises(NotReadyError, match="nothing is installed yet"):
+        verify(Where(root=str(root)), VerifyOptions(), print)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from data.diagnosis import diagnose
 from data.pasting import causes, errors, findings, look
+from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.tables import known_bad
+from xpusetup.run.workspace import Where
+from xpusetup.ui.console import make_console
+from xpusetup.ui.doctor import show_doctor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -169,3 +175,17 @@ def test_what_helps_and_is_set_already_is_not_asked_for() -> None:
     assert concerns(entry, ["torchrun --nproc-per-node 2 t.py"], works=True)
     assert not concerns(entry, ["$ CCL_ALLREDUCE=ring torchrun t.py"], works=True)
     assert not concerns(entry, ["a = torch.ones(2, device='xpu')"], works=True)
+
+
+def test_a_symptom_stands_below_the_error_that_explains_it(tmp_path: Path) -> None:
+    """It stood beside it as a message of its own, and one line that has two readings stood there twice."""
+    file = tmp_path / "post.txt"
+    file.write_text("$ sycl-ls\n" + BLIND + NOT_LINKED)
+    data = diagnose(Where(), DoctorOptions(paste=(str(file),)))
+    assert data.pasted
+    assert data.pasted.causes
+    console = make_console()
+    with console.capture() as said:
+        show_doctor(console, replace(data, pasted=replace(data.pasted, symptoms=["it finds no device"])), verbose=False)
+    assert "with it came: it finds no device" in said.get()
+    assert "A message" not in said.get()

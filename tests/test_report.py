@@ -272,6 +272,15 @@ def test_the_last_time_counts() -> None:
     ]
 
 
+def test_what_an_earlier_build_compiled_is_left_out() -> None:
+    """Ninja's log holds all builds of a tree: the report named a compile of the one before."""
+    early = Edge(output="early.o", began=START - 86400, seconds=999)
+    undated = Edge(output="undated.o", began=0, seconds=1)
+    made = make_report(material(edges={"torch.build": (early, undated, *parse_ninja_log(LOG))}))
+    assert {"early.o", "undated.o"} & {one.output for one in made.longest} == {"undated.o"}
+    assert made.compiles.count == len(parse_ninja_log(LOG)) + 1
+
+
 def test_old_logs_date_nothing() -> None:
     (edge,) = parse_ninja_log("# ninja log v5\n0\t9000\t1795000126500000000\ta.o\tk\n")
     assert (edge.began, edge.seconds) == (0.0, 9.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from xpusetup.base.errors import UsageError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands import site
 from xpusetup.commands.site import KEYS, list_questions, parse_words, render_site, write_site
 from xpusetup.config.settings import FIND_MODULE, merge_settings
@@ -101,3 +101,16 @@ def test_questions_of_a_scheduler_come_where_one_is(monkeypatch: pytest.MonkeyPa
 
 def test_words_without_a_value_are_left_out() -> None:
     assert parse_words(["account=", "index=https://a.example/simple?x=1"]) == {"index": "https://a.example/simple?x=1"}
+
+
+def test_without_root_the_file_of_all_users_is_not_all_that_is_advised(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tutorial named /etc alone, and the refusal another place for the same file."""
+    (tmp_path / "etc").write_text("no folder")
+    place = str(tmp_path / "etc/site.toml")
+    monkeypatch.setattr(site, "FOR_ALL", place)
+    with pytest.raises(NotReadyError, match="cannot write") as caught:
+        write_site(["root=/x y"], place)
+    assert caught.value.fix.endswith("xpusetup setup site 'root=/x y'")
+    assert write_site(["root=/x y"], "").data.file == str(home / "xpusetup/site.toml")

@@ -340,8 +340,21 @@ def test_a_card_that_is_not_seen_is_said_and_no_build_proposed() -> None:
     assert all(each.without_gpu for each in asked.values())
     assert (asked[""].goal, asked["build"].goal) == ("run", "build")
     assert [goal for goal, each in asked.items() if "oneAPI" in str(each.notes + each.commands)] == ["build"]
-    assert prepare_setup(SetupOptions(profile="torch-2.14", facts=file)).goal == "build"
+    assert [show_setup(plans[goal]).data.other for goal in plans] == [
+        "xpusetup setup torch-2.14 --for build",
+        "xpusetup setup torch-2.14 --for run",
+    ]
     assert not show_setup(prepared("b580-new", "build")).data.without_gpu
+
+
+@pytest.mark.parametrize("name", ["no-gpu-debian-12", "b580-ubuntu-24.04", "b580-kernel-6.8"])
+def test_setup_asks_one_question_whether_the_profile_is_named_or_not(name: str) -> None:
+    """The bare one asked what the way needs, and the one with a name what a build needs."""
+    file = str(machine_file(name))
+    bare, named = (prepare_setup(SetupOptions(profile=profile, facts=file)) for profile in ("", "torch-2.14"))
+    assert (bare.goal, named.goal) == ("run", "run")
+    only_built = prepare_setup(SetupOptions(profile="sim", facts=file))
+    assert (only_built.goal, show_setup(only_built).data.other) == ("build", "")
 
 
 def test_a_script_for_root_ends_with_what_follows(tmp_path: Path) -> None:

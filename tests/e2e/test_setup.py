@@ -97,8 +97,10 @@ def test_setup_shows_and_starts_nothing(place: dict[str, str]) -> None:
 
 
 def test_apply_runs_the_commands_that_it_showed(place: dict[str, str]) -> None:
-    wanted = [row["argv"] for row in rows(xpusetup("setup", "--profile", "torch-2.14", "--json", env=place))]
-    done = xpusetup("setup", "--profile", "torch-2.14", "--apply", "--yes", "--json", env=place)
+    wanted = [
+        row["argv"] for row in rows(xpusetup("setup", "--profile", "torch-2.14", "--for", "build", "--json", env=place))
+    ]
+    done = xpusetup("setup", "--profile", "torch-2.14", "--for", "build", "--apply", "--yes", "--json", env=place)
     assert done.code == 0, done.err
     assert done.result["ran"] == list(dict.fromkeys(row["id"] for row in rows(done)))
     assert said(place) == wanted
@@ -134,7 +136,7 @@ def test_it_stops_at_a_restart_and_says_how_to_go_on(place: dict[str, str]) -> N
 
 def test_the_script_runs_the_same_commands(place: dict[str, str], tmp_path: Path) -> None:
     script = tmp_path / "setup.sh"
-    shown = xpusetup("setup", "--profile", "torch-2.14", "--out", str(script), "--json", env=place)
+    shown = xpusetup("setup", "--profile", "torch-2.14", "--for", "build", "--out", str(script), "--json", env=place)
     subprocess.run(("/bin/bash", str(script)), env=place, check=True, capture_output=True)
     assert said(place) == [row["argv"] for row in rows(shown)]
     shellcheck = shutil.which("shellcheck") or str(Path(sys.executable).parent / "shellcheck")
@@ -143,7 +145,7 @@ def test_the_script_runs_the_same_commands(place: dict[str, str], tmp_path: Path
 
 @pytest.mark.skipif(shutil.which("apt-get") is None, reason="no apt here to read its own sources")
 def test_apt_itself_reads_the_sources(place: dict[str, str], tmp_path: Path) -> None:
-    shown = rows(xpusetup("setup", "--profile", "torch-2.14", "--json", env=place))
+    shown = rows(xpusetup("setup", "--profile", "torch-2.14", "--for", "build", "--json", env=place))
     lines = [row["argv"][2] for row in shown if row["argv"][0] == "sh" and "echo" in row["argv"][2]]
     assert len(lines) == 1
     source = tmp_path / "one.list"

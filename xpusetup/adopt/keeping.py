@@ -1,7 +1,5 @@
 """What of an environment has to stay as it is: torch, what is compiled with it, and no second Triton. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -48,7 +46,6 @@ class Keep:
 
     @property
     def pin(self) -> str:
-        """Give the requirement of just this version."""
         return f"{self.name}=={self.version}"
 
 
@@ -71,7 +68,6 @@ class Keeping:
 
     @property
     def names(self) -> frozenset[str]:
-        """Give the names of all that is decided here."""
         return frozenset((*(one.name for one in self.pinned), *self.never))
 
     def refuses(self, requirement: Requirement | str) -> bool:
@@ -88,7 +84,6 @@ class Keeping:
 
     @property
     def is_outside(self) -> bool:
-        """Say whether torch is where no installer can get it from."""
         return any(one.kind == "outside" for one in self.keeps)
 
     @property

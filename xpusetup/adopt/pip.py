@@ -1,21 +1,15 @@
 """pip: constraints, requirements files and pip.conf of a project whose torch stays. Pure, line by line."""
 
-from __future__ import annotations
-
 import configparser
 import re
+from collections.abc import Sequence
 from posixpath import dirname
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from xpusetup.adopt.keeping import Keeping
 from xpusetup.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.adopt.keeping import Keeping
 
 CONSTRAINTS = "xpusetup-constraints.txt"
 MARK = "# torch stays: xpusetup adopt"
@@ -57,7 +51,6 @@ def _requirement(line: str) -> Requirement | None:
 
 
 def leave_requirements(text: str) -> str:
-    """Take our lines out."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.rstrip().endswith(MARK))
 
 
@@ -67,7 +60,6 @@ def name_in_settings(path: str) -> str:
 
 
 def path_of(word: str) -> str:
-    """Give the file that a word of settings names."""
     return unquote(word.removeprefix("file://")) if word.startswith("file://") else word
 
 

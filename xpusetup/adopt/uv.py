@@ -4,8 +4,6 @@ Overrides go before every requirement, also those of other distributions, and `t
 (seen with uv 0.13.9): so that torch needs to be no dependency of the project.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
@@ -30,7 +28,6 @@ HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
 
 
 def is_project(text: str) -> bool:
-    """Say whether uv manages what this file describes."""
     document = _parse(text).unwrap()
     tool = document.get("tool", {})
     return "project" in document or (isinstance(tool, dict) and "uv" in tool)

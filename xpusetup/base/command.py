@@ -36,7 +36,6 @@ class Command(str):
     again: tuple[str, ...]
 
     def __new__(cls, line: str, why: str = "", *, open: bool = False, again: tuple[str, ...] = ()) -> Self:  # noqa: A002 - as its attribute
-        """Take a line; one that is a command already keeps what it is known to be."""
         made = super().__new__(cls, line)
         known = line if isinstance(line, Command) else None
         made.why = why or (known.why if known else "")

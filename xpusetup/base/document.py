@@ -31,7 +31,6 @@ class UnfitError(ValueError):
     """What a file says does not fit its type. `faults` are pydantic's, all of the file: type, place, message, value."""
 
     def __init__(self, text: str, faults: Sequence[ErrorDetails]) -> None:
-        """Say all of it in one text, and each by itself."""
         super().__init__(text)
         self.faults = faults
 
@@ -129,7 +128,6 @@ def _read(read: Callable[[], T]) -> T:
 
 @cache
 def reader_of(kind: Hashable) -> TypeAdapter[Any]:
-    """Give what pydantic reads a type with."""
     from pydantic import TypeAdapter  # noqa: PLC0415 - same
 
     return TypeAdapter(cast("Any", kind))

@@ -69,7 +69,6 @@ class FoundRef:
 
     @property
     def tag(self) -> str:
-        """The tag, if it was one."""
         return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else ""
 
 

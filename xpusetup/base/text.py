@@ -1,7 +1,5 @@
 """Values as text: quoted for each language that is written, amounts for people, nothing that a report must not tell."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import shlex
@@ -150,7 +148,6 @@ def hide_all(value: T) -> T:
 
 
 def _without_user(found: re.Match[str]) -> str:
-    """Hide user and password; ssh has a user's name alone there, which opens nothing."""
     named_alone = found[1].lower().endswith("ssh://") and ":" not in found[0].removeprefix(found[1])
     return found[0] if named_alone else f"{found[1]}***@"
 
@@ -181,12 +178,10 @@ def bash_sentence(text: str) -> str:
 
 
 def render_command(argv: Iterable[str]) -> str:
-    """Quote a command for bash on one line."""
     return " ".join(render_word(word) for word in argv)
 
 
 def render_long_command(argv: Iterable[str]) -> str:
-    """Quote a command for bash, broken into lines that can be read."""
     return "\n".join(break_command(map(render_word, argv)))
 
 
@@ -207,7 +202,6 @@ def bash_on_one_line(text: str) -> str:
 
 
 def fish_word(text: str) -> str:
-    """Quote one word for fish, whatever it holds, on one line."""
     parts = re.split(r"([^ -~])", text)  # every other one is a sign that is written by its number
     quoted = [f"""'{part.replace(chr(92), chr(92) * 2).replace("'", chr(92) + "'")}'""" for part in parts[::2]]
     signs = [
@@ -232,7 +226,6 @@ def comment(text: str) -> str:
 
 
 def lua_string(text: str) -> str:
-    """Quote a text for Lua."""
     return f'"{_escape(text, chr(34), decimal=True)}"'
 
 
@@ -257,7 +250,6 @@ def apptainer_text(text: str) -> str:
 
 
 def yaml_string(text: str) -> str:
-    """Quote a text for YAML."""
     return f'"{_escape(text, chr(34))}"'
 
 

@@ -1,15 +1,11 @@
 """The values that data files hold, each checked as strictly as what is made of it needs, and TOML as text."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tomli
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # TOML, read by tomli: the standard library's reader, compiled, in a third of the time.
 
@@ -83,7 +79,6 @@ def _plain(text: str) -> str:
 
 
 def holds_credentials(text: str) -> bool:
-    """Say whether an address in a text names a user, a password or a token."""
     return "://" in text and (WITH_USER.search(text) or WITH_TOKEN.search(text)) is not None
 
 
@@ -198,7 +193,6 @@ class ValueCheck:
     """A function that gives a value back or raises ValueError; `shape` is the pattern that an editor is told."""
 
     def __init__(self, function: Callable[[Any], Any], shape: str = "") -> None:
-        """Say which."""
         self._function = function
         self._shape = shape
 
@@ -217,7 +211,6 @@ class Limits:
     """What pydantic itself checks, by its words: pattern, min_length, max_length, gt, ge, le."""
 
     def __init__(self, **limits: Any) -> None:
-        """Say which."""
         self._limits = limits
 
     def __get_pydantic_core_schema__(self, kind: Any, make: Any) -> Any:
@@ -233,7 +226,6 @@ class ToldBy:
     """One of several tables, told apart by a key."""
 
     def __init__(self, key: str) -> None:
-        """Say which."""
         self._key = key
 
     def __get_pydantic_core_schema__(self, kind: Any, make: Any) -> Any:

@@ -1,7 +1,5 @@
 """What was tried, the commits of a server without their trees, and one environment for one nightly after the other."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -45,15 +43,12 @@ class Notebook:
         }
 
     def trials(self, line: str) -> list[search.Trial]:
-        """Give what was tried."""
         return list(self._trials.get(line, []))
 
     def verdicts(self, line: str) -> dict[str, search.Verdict]:
-        """Give what came of each commit."""
         return {trial.rev: trial.verdict for trial in self.trials(line)}
 
     def find(self, line: str, rev: str) -> search.Trial | None:
-        """Give the trial of a commit; None where it was not tried."""
         return next((trial for trial in self.trials(line) if trial.rev == rev), None)
 
     def add(self, line: str, trial: search.Trial) -> None:
@@ -93,7 +88,6 @@ class NightlyEnvironment:
             raise NotReadyError(f"no environment in {self.folder}: {_last(done)}", fix=fix)
 
     def variables(self) -> dict[str, str]:
-        """Give what a command in it sees."""
         kept = {name: value for name, value in self.env.items() if name not in UNWANTED}
         return {**kept, "VIRTUAL_ENV": str(self.folder), "PATH": f"{self.folder}/bin:{kept.get('PATH', '')}"}
 
@@ -165,11 +159,9 @@ class Ancestry:
             self._must("fetch", "--quiet", "--no-tags", "--filter=tree:0", self.address, *revs)
 
     def precedes(self, one: str, other: str) -> bool:
-        """Say whether a commit is before another."""
         return self._ask("merge-base", "--is-ancestor", one, other) is not None
 
     def common(self, one: str, other: str) -> str:
-        """Give the last commit that two have in common; empty where there is none."""
         return (self._ask("merge-base", one, other) or "").strip()
 
     def between(self, bad: str, goods: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -178,7 +170,6 @@ class Ancestry:
         return {rev: tuple(parents) for rev, *parents in map(str.split, lines)}
 
     def describe(self, rev: str) -> Commit:
-        """Give a commit in words."""
         words = self._must("log", "-1", "--format=%H%x00%P%x00%as%x00%an%x00%s", rev).rstrip("\n").split("\0")
         return Commit(words[0], words[1].split(" ")[0], *words[2:])
 

@@ -1,7 +1,5 @@
 """A bundle as a file, believed by hash alone, and the git repositories in it."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os
@@ -65,7 +63,6 @@ def list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = (
 
 
 def tags_at(path: Path) -> list[str]:
-    """Name the tags of the commit that a tree is at."""
     return _git(path, "tag", "--points-at", "HEAD").split()
 
 
@@ -114,7 +111,6 @@ def find_broken(place: Path, revs: Iterable[str]) -> dict[str, str]:
 
 
 def read_commit_file(place: Path, rev: str, path: str) -> str:
-    """Read a file of a commit; empty where it has none."""
     done = _run(place, ("show", f"{rev}:{path}"), "")
     return "" if done.returncode else done.stdout.decode(errors="replace")
 
@@ -157,7 +153,6 @@ AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle c
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:
-    """Write a bundle: the same bytes for the same contents."""
     size = sum(file.stat().st_size for file in files.values())
     check_place(path)
     if (free := shutil.disk_usage(path.parent).free) < size:

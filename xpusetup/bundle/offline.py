@@ -1,15 +1,14 @@
 """build --bundle: a bundle in place of the network, and a word on each step that asked for it all the same."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
@@ -20,19 +19,14 @@ from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
+from xpusetup.run.root import Root
+from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
 from xpusetup.system.process import run_process
 from xpusetup.system.trust import foreign_file, require_trust
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from xpusetup.run.root import Root
-    from xpusetup.run.runner import RunOutcome
-
 
 # What a step's log tells of attempts to reach out where the network is taken away.
 
@@ -196,13 +190,12 @@ def _make_repositories(bundle: Bundle, folder: Path) -> None:
 
 
 def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
-    """Open the workspace of the bundle's profile, pinned as the bundle is."""
     name = where.profile or _name(bundle, folder)
     revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
     kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
     if where.toolkit not in ("", kit):
-        other = f"xpusetup bundle create FILE {name} --toolkit {where.toolkit}"
+        other = f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
         raise UsageError(f"the bundle was made for --toolkit {kit}", fix="leave --toolkit out, or: ", command=other)
     workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
@@ -212,7 +205,7 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
         raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
     if workspace.base != bundle.base:
         message = f"the bundle was made for another {bundle.base.name} than {name} is here"
-        other = f"xpusetup bundle create FILE {name}"
+        other = f"xpusetup bundle create FILE --profile {name}"
         raise UsageError(message, fix="leave --profile out, or create a bundle for it: ", command=other)
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"

@@ -194,7 +194,6 @@ class BisectRun:
     env: Mapping[str, str]
 
     def say(self, text: str) -> None:
-        """Say how far the search is to whoever watches."""
         self.options.observe(Event(kind="progress", time=now(), text=text))
 
     def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> search.Trial:
@@ -265,7 +264,6 @@ class Line:
 
     @property
     def kept(self) -> str:
-        """The name of its trials in the notebook."""
         return f"{self.name} within {self.within}" if self.within else self.name
 
 
@@ -361,7 +359,6 @@ def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
 
 
 def _search(bench: BisectRun, line: Line) -> search.SearchState:
-    """Try commits until one is found."""
     graph = open_ancestry(line.address, bench.env)
     bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
     graph.bring(line.good, line.bad)

@@ -286,7 +286,6 @@ def make_run(
 
 
 def _device(workspace: Workspace, prepared: PreparedPlan) -> str:
-    """Name the GPUs that are here and that the build is aimed at."""
     if prepared.facts is None:
         return workspace.device.title
     from xpusetup.recommend.machine import (  # noqa: PLC0415
@@ -345,12 +344,10 @@ def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]
 
 
 def note(text: str) -> Event:
-    """Give the event that tells a line by the way."""
     return Event(kind="note", time=now(), text=text)
 
 
 def progress(text: str) -> Event:
-    """Give the event that tells what is done now."""
     return Event(kind="progress", time=now(), text=text)
 
 

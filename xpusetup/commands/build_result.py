@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
 from xpusetup.base.verbs import about_build
@@ -45,7 +47,6 @@ from xpusetup.system.process import Language, calling_language, run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.command import Command
     from xpusetup.bundle.offline import NetworkAttempt
     from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.config.profile import Profile
@@ -204,7 +205,6 @@ def describe_build(
 
 
 def venv_of(prepared: PreparedPlan) -> Path:
-    """Give the environment that a plan installs into."""
     return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 
@@ -266,8 +266,23 @@ def describe_failed(workspace: Workspace, prepared: PreparedPlan, outcome: RunOu
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
     told = describe_failure(prepared.root, outcome.failed, going)
+    if told.causes and told.causes[0].id in NO_NETWORK:
+        told = replace(told, causes=[_offline(told.causes[0], workspace, prepared), *told.causes[1:]])
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
+
+
+NO_NETWORK = ("pip.network", "clone.url_error", "net.refused", "net.timeout")
+"""Causes that a machine without a network has."""
+
+
+def _offline(cause: Cause, workspace: Workspace, prepared: PreparedPlan) -> Cause:
+    """Add the way without a network to what mends a download."""
+    name, verb = shlex.quote(workspace.profile.name), prepared.purpose.command
+    form = " --from wheels" if verb == "install" else ""
+    create = Command(f"xpusetup bundle create {name}.tar --profile {name}{form}")
+    fix = f"{cause.fix} Where there is no network: make a bundle elsewhere, copy it, and {verb} from it."
+    return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"xpusetup {verb} --bundle {name}.tar")])
 
 
 def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:

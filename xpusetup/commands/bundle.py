@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.base.command import Command
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event, Layout, Request
@@ -264,19 +264,18 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         )
     )
     if outcome.failed:
-        words = workspace.command("bundle create FILE", *asking_words(workspace))
-        command = Command(words, open=True)
+        command = Command(workspace.command("bundle create", "FILE", *asking_words(workspace)), open=True)
         go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
         place = shlex.quote(str(workspace.root))
-        fix = f"look at {told.log}; the same command goes on in {place}, and this gives it up: rm -rf {place}"
-        raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=fix)
+        words = f"look at {short_path(told.log)}; the same command goes on. To give it up:"
+        lines = (words, Command(f"rm -rf {place}"))
+        raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=Advice.lines(lines))
 
 
 def describe(bundle: Bundle, path: Path) -> BundleContents:
-    """Say what is in a bundle, which is this file."""
     return BundleContents(
         profile=bundle.base.name,
         purpose=bundle.purpose,

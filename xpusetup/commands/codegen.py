@@ -1,7 +1,5 @@
 """verify --codegen: kernels compiled for the GPUs of a profile by an environment's Triton and ocloc; none is run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -71,7 +69,6 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
 
 
 def make_result(record: CodegenRecord, profile: str, environment: str) -> GeneratedCode:
-    """Say what came of all targets."""
     targets = judge(record)
     return GeneratedCode(
         profile=profile,

@@ -150,7 +150,6 @@ class UpstreamReport:
 
 
 def list_checks() -> Result[CheckList]:
-    """List the checks."""
     texts = check_texts()
     rows = [CheckTitle(check.id, texts[check.id].area, texts[check.id].title) for check in CHECKS]
     return Result("doctor", CheckList(rows))
@@ -317,7 +316,6 @@ def _stems(names: tuple[str, ...]) -> dict[str, str]:
 
 
 def _is_named(workspace: Workspace) -> bool:
-    """Say whether somebody named the profile."""
     return not workspace.chosen_by.startswith("the newest")
 
 

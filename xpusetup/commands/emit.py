@@ -134,7 +134,6 @@ def _around(profile: Profile, plan: Plan) -> dict[str, str]:
 
 
 def emit_slurm(order: EmitOrder) -> Form:
-    """Give the jobs of a cluster, and a folder for each build of the matrix."""
     from xpusetup.emit.slurm import render_slurm  # noqa: PLC0415 - one form is asked for
 
     made = _cells(order, "source", portable=False)
@@ -153,7 +152,6 @@ NO_SITE = Advice(
 
 
 def emit_module(order: EmitOrder) -> Form:
-    """Give modulefiles, and a folder for each build of the matrix."""
     from xpusetup.emit.lmod import FOLDER as SOFTWARE  # noqa: PLC0415 - one form is asked for
     from xpusetup.emit.lmod import render_modules  # noqa: PLC0415 - same
 
@@ -342,7 +340,6 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 
 
 def emit_dockerfile(order: EmitOrder) -> Form:
-    """Give a Dockerfile with all that it copies."""
     image = decide_image(order)
     engine = " ".join(ENGINES[image.order.dialect])
     texts = {**_around(image.profile, image.plan), **render_dockerfile(image)}
@@ -356,7 +353,6 @@ OF_DEVICE = '--device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)"'
 
 
 def emit_apptainer(order: EmitOrder) -> Form:
-    """Give an Apptainer definition with all that it copies."""
     image = decide_image(order)
     texts = {**_around(image.profile, image.plan), **render_apptainer(image)}
     file = f"{image.profile.name}.sif"
@@ -410,7 +406,6 @@ class Emitted:
 
 
 def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
-    """Write a form into a folder."""
     if kind not in KINDS:
         message = f"there is no form {kind!r}{hint_at_nearest(kind, KINDS)}"
         raise UsageError(message, fix=f"there is: {', '.join(KINDS)}")

@@ -1,13 +1,12 @@
 """What an installation would fetch and put where, known before anything is fetched."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
@@ -15,18 +14,12 @@ from xpusetup.base.model import ROOT
 from xpusetup.base.text import render_size
 from xpusetup.plan.install import INSTALL, published_pins
 from xpusetup.run.preflight import failing
+from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.workspace import Workspace
 from xpusetup.system import files
 from xpusetup.system.environment import variable, variables
 from xpusetup.system.http import HELPER
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from xpusetup.run.prepare import PreparedPlan
-    from xpusetup.run.workspace import Workspace
-
 
 TIMEOUT_S = 600.0
 """Seconds that all questions to the indexes may take: each is given up much earlier by pip itself."""
@@ -138,11 +131,11 @@ def _ask(workspace: Workspace, prepared: PreparedPlan, venv: Path, network: Mapp
         return {"why": why.removeprefix("xpusetup: ")}
     told: dict[str, Any] = json.loads(done.out.strip().splitlines()[-1])
     if told["missing"]:
-        raise _nowhere(told, prepared.plan.target.python_version, index[-1] if index else "")
+        raise _nowhere(told, profile.name, prepared.plan.target.python_version, index[-1] if index else "")
     return told
 
 
-def _nowhere(told: dict[str, Any], python: str, index: str) -> NotReadyError:
+def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> NotReadyError:
     """Say which parts are nowhere, and which index gave no answer."""
     named = [f"{each['pin']} ({each['by']} requires it)" if each["by"] else each["pin"] for each in told["missing"]]
     where = f"where pip looks{f' and at {index}' if index else ''}"
@@ -150,8 +143,15 @@ def _nowhere(told: dict[str, Any], python: str, index: str) -> NotReadyError:
     if told["silent"]:
         said = f"no answer from {', '.join(told['silent'])}, and without it {said}"
     kept = variable("PIP_FIND_LINKS")
+    name = shlex.quote(profile)
+    offline = (
+        "without a network here, make a bundle elsewhere, copy it, and install it",
+        Command(f"xpusetup bundle create {name}.tar --profile {name} --from wheels"),
+        Command(f"xpusetup install --bundle {name}.tar"),
+    )
     lines = (
-        "look at the network and the proxy, or name an index or a folder that has them, as one of",
+        *(offline if told["silent"] else ()),
+        "or mend the proxy, or name an index or a folder that has the wheels",
         Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", open=True),
         Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", open=True),
     )

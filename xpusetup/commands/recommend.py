@@ -1,30 +1,24 @@
 """The bare command: this machine, the shortest way to a working PyTorch on it, the next command."""
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import XpuError
+from xpusetup.base.model import BuildSummary
 from xpusetup.commands.result import Result
+from xpusetup.config.profile import Profile
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
+from xpusetup.machine.facts import Facts, Section
 from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, known, other_gpus, unknown_gpus
 from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import BuildSummary
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts, Section
-
 
 WAY_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
@@ -113,7 +107,6 @@ def with_builds(data: Overview, builds: list[BuildSummary]) -> Overview:
 
 
 def way_of(facts: Facts) -> Result[Overview]:
-    """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
         named = load_settings().profile
@@ -157,14 +150,12 @@ def about_intel() -> tuple[str, ...]:
 
 
 def accelerator_names(facts: Facts) -> list[str]:
-    """Give the accelerators here as people know them, and how many of each."""
     names = [card.product.title() for card in find_cards(facts, known())]
     counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
     return [*counted, *(f"Intel GPU {each}" for each in unknown_gpus(facts, known()))]
 
 
 def machine_line(facts: Facts) -> str:
-    """Say in one line what this machine is."""
     system = facts.system
     others = list(other_gpus(facts)) or ["no accelerator"]
     words = accelerator_names(facts) or (["WSL2"] if facts.in_wsl else others)

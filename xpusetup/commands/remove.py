@@ -5,8 +5,6 @@ environment of somebody's our bookkeeping. Left are files that no command of thi
 somebody's work.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -209,7 +207,6 @@ def _made_elsewhere(root: Root, layout: Layout) -> bool:
 
 
 def _components(lock: Mapping[str, Any]) -> dict[str, str]:
-    """Give the components that are fetched, with the commit of each."""
     parts = lock.get("profile", {}).get("components", [])
     fetched = [part for part in parts if part.get("kind") == "source" and NAME.fullmatch(str(part.get("name")))]
     return {part["name"]: str(part.get("rev") or "") for part in fetched}

@@ -1,32 +1,23 @@
 """run: a command in a built environment."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
-from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.text import render_first
+from xpusetup.base.errors import UsageError
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, go_on, identify
+from xpusetup.commands.status import find_built, identify, must_be_installed
 from xpusetup.run.guard import GUARDED
-from xpusetup.run.manifest import read_standing
-from xpusetup.run.root import read_stamps
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, not_started, now
 from xpusetup.system.process import run_attached
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SIGNALS = 128
 """What a shell adds to the number of the signal that ended a command."""
 
 
 def run(where: Where, command: Sequence[str]) -> NoReturn:
-    """Become a command in the built environment."""
     _, environment = _ready(where, command)
     exec_command(command, environment)
 
@@ -61,10 +52,7 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
         raise UsageError("run needs a command", command="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
     built = find_built(workspace)
-    if not built.layout.adopted and not any(name.endswith(".install") for name in read_stamps(built.root)):
-        standing = read_standing(built.root)
-        message = f"nothing is installed yet in {built.venv}; to come: {render_first(standing.left)}"
-        raise NotReadyError(message, fix="go on: ", command=go_on(workspace, built.layout, standing))
+    must_be_installed(workspace, built)
     if (built.root / GUARDED).exists():
         from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
 

@@ -1,38 +1,33 @@
 """setup: what to install here, as this distribution's commands; shown, written as a script, or done."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Finding, Goal
-from xpusetup.commands.doctor import read_facts
+from xpusetup.commands.doctor import NO_BUILD, read_facts
 from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result, Say
+from xpusetup.config.profile import Profile
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question, check_texts, intel_gpus, is_xpu
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
+from xpusetup.machine.facts import Facts, Section
 from xpusetup.machine.probe import Ask, probe
 from xpusetup.machine.probe_tools import with_toolkit_of_shell
 from xpusetup.machine.tables import gpu_table
+from xpusetup.recommend.answer import Setup, Task
 from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup, mend_here, with_lists
-from xpusetup.recommend.solve import MENDS, choose_release, make_way
+from xpusetup.recommend.solve import MENDS, choose_release, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
 from xpusetup.system import files
 from xpusetup.system.process import run_attached
-
-if TYPE_CHECKING:
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Setup, Task
-
 
 SETUP_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
@@ -70,7 +65,6 @@ class SetupPlan:
 
 
 def prepare_setup(options: SetupOptions) -> SetupPlan:
-    """Find out what this machine lacks."""
     if options.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
@@ -98,16 +92,19 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
-    """Take what was said; a release that was named is to be built, and otherwise the way decides."""
+    """Take what was said, else what the shortest way to this profile needs."""
     if options.goal:
         return "build" if options.goal == "build" else "run"
-    if options.profile or not options.root:
+    if options.toolkit or not options.root or not is_release(profile):
         return "build" if profile.compiles else "run"
-    named = load_settings().profile
     # who has a card that is not seen wants no build, unless this place names what it builds
-    routes = ("wheel", "image") if named else ("wheel", "image", "none")
-    way = make_way(facts, shipped(), known(), asked=profile.name)
-    return "run" if way.route in routes else "build"
+    unseen: Goal = "run" if _is_published(profile) and not load_settings().profile else "build"
+    route = make_way(facts, shipped(), known(), asked=profile.name).route
+    return unseen if route == "none" else "run" if route in NO_BUILD else "build"
+
+
+def _is_published(profile: Profile) -> bool:
+    return profile.published is not None or profile.installer is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +144,8 @@ class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
     `elsewhere`: for a machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
-    was found. `checks`, `follows` and `apply` are commands; `collected` is the day of what is known of distributions.
+    was found. `checks`, `other` (what it lacks for the other goal), `follows` and `apply` are commands; `collected` is
+    the day of what is known of distributions.
     """
 
     machine: str
@@ -159,6 +157,7 @@ class SetupResult:
     without_gpu: bool
     elsewhere: bool
     checks: str
+    other: str
     follows: str
     apply: str
     collected: str
@@ -168,7 +167,6 @@ class SetupResult:
 
 
 def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
-    """Give the commands; with `out` write them as one script too."""
     out = out if prepared.setup.tasks else ""  # there is nothing to write
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
@@ -184,8 +182,9 @@ def show_setup(prepared: SetupPlan, *, out: str = "") -> Result[SetupResult]:
 def _describe(prepared: SetupPlan) -> SetupResult:
     way = make_way(prepared.facts, shipped(), known(), asked=prepared.named)
     kept = prepared.goal == "run" and way.kept and way.profile == prepared.profile.name
-    published = prepared.profile.published or prepared.profile.installer  # what was not can only be built
-    verb = "install" if prepared.goal == "run" and published else "build"
+    verb = "install" if prepared.goal == "run" and _is_published(prepared.profile) else "build"
+    other = "build" if prepared.goal == "run" else "run"
+    there = prepared.profile.compiles if other == "build" else _is_published(prepared.profile)
     return SetupResult(
         machine=machine_line(prepared.facts),
         profile=prepared.profile.name,
@@ -196,6 +195,7 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         elsewhere=prepared.elsewhere,
         without_gpu=way.route == "none" and _lacks_gpu(prepared),
         checks=f"xpusetup doctor {shlex.quote(prepared.named)} --for {prepared.goal}",
+        other=Command(f"xpusetup setup {shlex.quote(prepared.named)} --for {other}" if there else ""),
         follows=way.commands[-1] if kept else Command(f"xpusetup {verb} {shlex.quote(prepared.named)}"),
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),

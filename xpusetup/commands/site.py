@@ -1,25 +1,21 @@
 """setup site: writes the file that says what a place has of its own, from KEY=VALUE words."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xpusetup.base.command import Command
-from xpusetup.base.errors import UsageError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.text import hint_at_nearest
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import SettingsFile, merge_settings
 from xpusetup.run.workspace import settings_files
 from xpusetup.system import files
 from xpusetup.system.environment import which
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 class SiteKey(NamedTuple):
@@ -81,7 +77,15 @@ def write_site(words: Sequence[str], out: str) -> Result[SiteFile]:
     given = parse_words(words)
     file = find_place(out, given)
     text = render_site(given)
-    files.write_text(file, text)
+    try:
+        files.write_text(file, text)
+    except NotReadyError as error:
+        if str(file) != FOR_ALL:
+            raise
+        line = Command(shlex.join(("xpusetup", "setup", "site", *(f"{name}={value}" for name, value in given.items()))))
+        raise NotReadyError(
+            error.message, fix="without root, write your own, which others can copy: ", command=line
+        ) from error
     checks = [Command("xpusetup plan -v"), Command("xpusetup doctor --for build")]
     return Result("setup site", SiteFile(str(file), text, checks))
 
@@ -131,7 +135,6 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
 
 
 def render_site(given: Mapping[str, str]) -> str:
-    """Give the file: each table with what was given."""
     tables: dict[str, list[str]] = {}
     for name, value in given.items():
         key = KEYS[name]

@@ -1,7 +1,5 @@
 """status: what is built and from what, and whether that is still so."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -71,17 +69,14 @@ class BuiltRoot:
     layout: Layout
 
     def place(self, text: str) -> Path:
-        """Give a folder of the layout as a path."""
         return Path(text.replace(ROOT, str(self.root.path)))
 
     @property
     def venv(self) -> Path:
-        """The built environment."""
         return self.place(self.layout.venv)
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
         return self.venv / "bin/python"
 
 
@@ -116,6 +111,14 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
         fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
         raise NotReadyError(message, fix=fix, follows=watch)
     return built
+
+
+def must_be_installed(workspace: Workspace, built: BuiltRoot) -> None:
+    """Stop where a build has not come to the installation of its first part. Raises NotReadyError."""
+    if not built.layout.adopted and not any(name.endswith(".install") for name in read_stamps(built.root)):
+        standing = read_standing(built.root)
+        message = f"nothing is installed yet in {built.venv}; to come: {render_first(standing.left)}"
+        raise NotReadyError(message, fix="go on: ", command=go_on(workspace, built.layout, standing))
 
 
 def watch_command(options: str, standing: Standing) -> Command:
@@ -244,8 +247,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),
         void=standing.installed and manifest.get("verified") is not None and stands is None,
-        verify=f"xpusetup verify {options}",
-        follow=f"xpusetup status {options}",
+        verify=about_build("verify", options),
+        follow=about_build("status", options),
         verification=manifest.get("verification"),
         machine=describe_machine(manifest.get("facts") or {}),
         seconds=0.0,

@@ -1,12 +1,10 @@
 """verify: the checks of the helper, in any environment that has torch, and operators that fall back."""
 
-from __future__ import annotations
-
 import json
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_json
@@ -14,8 +12,9 @@ from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkF
 from xpusetup.base.text import render_first
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import find_whole, go_on
+from xpusetup.commands.status import find_whole, go_on, must_be_installed
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards, known
@@ -26,12 +25,6 @@ from xpusetup.system.files import Sysroot, check_folder, check_output, package_f
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from xpusetup.machine.facts import Facts
-
 
 # verify: the checks of the verification helper, in the built environment or in any other that has torch.
 
@@ -92,7 +85,6 @@ class DeviceVerification(Verification):
 
 
 def list_checks() -> Result[DeviceCheckList]:
-    """Say which checks there are, in order."""
     return Result("verify", DeviceCheckList(runner.list_checks()))
 
 
@@ -192,7 +184,6 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
 
 
 def record_machine(facts: Facts) -> RecordedMachine:
-    """Give what of a machine belongs into a record."""
     cards = find_cards(facts, known())
     gpus = [
         RecordedGpu(
@@ -225,6 +216,7 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
         if not where.into:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
+    must_be_installed(workspace, built)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
     standing = read_standing(built.root)

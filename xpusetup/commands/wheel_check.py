@@ -218,7 +218,6 @@ def words_of_profile(path: Path, asked: WheelOptions) -> list[str]:
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
-    """Look into a wheel with the helper that does it in builds."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         out = Path(folder) / "wheel.json"
         helper = (sys.executable, "-B", str(files.package_file(HELPER)))

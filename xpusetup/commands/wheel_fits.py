@@ -1,7 +1,5 @@
 """fits: whether wheels work with a torch, judged from the files of both; nothing is loaded."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -131,7 +129,6 @@ def _folder(path: Path) -> TorchPlace:
 
 
 def _python_of(wheel: Path) -> str:
-    """Give the Python that a wheel of torch is for, as its name says it."""
     try:
         name, _, _, tags = parse_wheel_filename(wheel.name)
     except (InvalidWheelFilename, InvalidVersion) as error:

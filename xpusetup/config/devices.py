@@ -1,10 +1,9 @@
 """What is known of each accelerator: the schema of device files, where they are found, what goes with what."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
 
@@ -26,14 +25,9 @@ from xpusetup.base.values import (
 )
 from xpusetup.config.load import parse_data
 from xpusetup.config.profile import MakersInstaller, Profile, PyTorch
+from xpusetup.config.settings import Settings
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.config.settings import Settings
-
 
 # What is known of each accelerator: the schema of device files, one file a device, ours or a vendor's own.
 #
@@ -190,7 +184,6 @@ class Device(Strict):
 
     @property
     def listed_gaps(self) -> tuple[str, ...]:
-        """The gaps as the verifier's options say them: ID=REASON."""
         return tuple(f"{name}={reason}" for name, reason in self.gaps.items())
 
 
@@ -249,7 +242,6 @@ def find_mode(modes: Iterable[Mode], name: str) -> Mode:
 
 
 def device_modes(device: Device) -> tuple[Mode, ...]:
-    """Give all modes of a device, whatever PyTorch they work with."""
     return tuple(map(_make_mode, device.modes))
 
 
@@ -323,7 +315,6 @@ class UnknownDeviceError(UsageError):
 
 
 def is_device_file(name: str) -> bool:
-    """Say whether what stands for a device is the path of its file."""
     return name.endswith(".toml") or "/" in name
 
 
@@ -353,13 +344,11 @@ def read_device(file: str) -> Device:
 
 
 def shipped_names() -> list[str]:
-    """List the devices that ship with the program."""
     return sorted(path.stem for path in files.package_file(FOLDER).glob("*.toml"))
 
 
 @cache
 def shipped_device(name: str) -> Device:
-    """Read a device file that ships with the program."""
     if name not in shipped_names():
         fix = (
             f'known: {", ".join(shipped_names())}; another one needs a file of its own: device = "FILE" in the profile'

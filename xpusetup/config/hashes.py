@@ -3,20 +3,14 @@
 Words: a pin is *held* where the hashes of its files are known beforehand; any other one is of *unverified origin*.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from xpusetup.config.profile import Profile
-
+from xpusetup.config.profile import Profile
 
 FILE = "profiles/hashes.txt"
 """The hashes that ship with the program, for all of its profiles: a file of requirements as pip reads it."""
@@ -45,12 +39,10 @@ def _held_pins(profile: Profile) -> list[str]:
 
 
 def free_pins(profile: Profile) -> list[str]:
-    """Give the pins of which no hash is known, as name==version."""
     return [pin for pin in _held_pins(profile) if pin not in profile.hashes]
 
 
 def indexes_of(profile: Profile) -> list[str]:
-    """Give the indexes that a profile names for ready wheels."""
     named = [part.index for part in profile.components if part.kind == "wheel"]
     return sorted({*named, profile.published.index if profile.published else ""} - {""})
 
@@ -62,12 +54,10 @@ def find_hashes(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
 
 @cache
 def _split(text: str) -> dict[str, str]:
-    """Give what stands behind each pin of a file, which is one for all profiles."""
     return {pin: rest for pin, _, rest in (block.partition(" ") for block in text.split("\n\n"))}
 
 
 def with_known(profile: Profile, text: str) -> Profile:
-    """Add the hashes of a file to those of a profile, whose own hold first."""
     found = find_hashes(text, {*_held_pins(profile)} - {*profile.hashes})
     return replace(profile, hashes={**profile.hashes, **found}) if found else profile
 

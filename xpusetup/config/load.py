@@ -269,7 +269,6 @@ def _find_doubled_pins(requirements: Any) -> Iterator[str]:
 
 
 def _find_old_cmake(data: dict[str, Any]) -> Iterator[str]:
-    """Hold the pinned CMake against the least that the release takes."""
     requirements, wanted = data.get("build_requirements"), data.get("cmake")
     pins = _items(requirements, "pins", str) if isinstance(requirements, dict) else []
     pinned = next((pin.split(";")[0].strip() for pin in pins if pin.startswith("cmake==")), "")
@@ -311,7 +310,6 @@ def _kind_of(table: Any) -> str:
 
 
 def _plain(message: str) -> str:
-    """Say in plain words what pydantic says of a value."""
     message = SHOULD.sub("must ", message.removeprefix("Value error, "))
     return next((f"must {words}" for said, words in SAID.items() if message == f"must {said}"), message)
 

@@ -4,8 +4,6 @@ Words: a *member* is a distribution that stands on torch; its *candidates* are t
 is *proved* where it was imported, its operators are registered, and a call gave the known answer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args
 
@@ -34,7 +32,6 @@ Taken = Literal["taken", "refused", "not needed"]
 
 
 def rank(binds: Binds) -> int:
-    """Give the place of a binding in the order of building."""
     return get_args(Binds).index(binds)
 
 

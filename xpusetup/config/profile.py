@@ -326,12 +326,10 @@ class SourceComponent(Patched):
 
     @property
     def from_git(self) -> bool:
-        """Whether its source comes from a repository of others."""
         return self.sha256 is None and not self.repo.startswith(PACKAGED)
 
     @property
     def archive_urls(self) -> list[str]:
-        """The addresses of all archives that its source and its build are."""
         return [*([self.repo] if self.sha256 else []), *(each.url for each in self.archives)]
 
     def __post_init__(self) -> None:
@@ -456,12 +454,10 @@ class Profile(Strict):
 
     @property
     def compiles(self) -> bool:
-        """Whether anything of it is built from source; otherwise it is installed."""
         return any(part.kind == "source" for part in self.components)
 
     @property
     def git_hosts(self) -> tuple[str, ...]:
-        """The hosts that its sources are fetched from."""
         hosts = (urlsplit(part.repo).hostname for part in self.components if part.kind == "source")
         return tuple(dict.fromkeys(filter(None, hosts)))
 

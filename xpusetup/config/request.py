@@ -1,25 +1,19 @@
 """What the command line asks: revisions as people call them, and the words that become a Request."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, hint_at_nearest
 from xpusetup.base.values import holds_credentials
+from xpusetup.config.profile import Profile
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder, note_place
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from xpusetup.config.profile import Profile
-
 
 # What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request, commit.
 
@@ -118,7 +112,6 @@ def plain_name(name: str) -> str:
 
 
 def slug(ref: str) -> str:
-    """Give a ref as a part of a folder's name."""
     text = ref[:12] if COMMIT.fullmatch(ref) else re.sub(r"[^A-Za-z0-9._]+", "-", ref.removeprefix("refs/"))
     return text.strip("-.")
 
@@ -229,7 +222,6 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def find_editable(words: Sequence[str]) -> tuple[str, ...]:
-    """Give the names of the source trees that are to be installed as they lie."""
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
 
 

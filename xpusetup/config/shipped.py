@@ -29,14 +29,12 @@ VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 @cache
 def other_ways() -> Ways:
-    """Read data/from_source.toml."""
     from xpusetup.config.take import ORIGIN, parse_ways  # noqa: PLC0415 - only who takes a part otherwise needs it
 
     return parse_ways(files.package_text(ORIGIN))
 
 
 def profile_names() -> list[str]:
-    """List the profiles that ship with the program."""
     return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
 
 
@@ -97,7 +95,6 @@ def _known_hashes() -> str:
 
 
 def stack_names() -> list[str]:
-    """List the stacks that ship with the program."""
     return sorted(path.stem for path in files.package_file("stacks").glob("*.toml"))
 
 
@@ -173,7 +170,6 @@ def _with_device(profile: Profile, path: Path) -> Profile:
 
 
 def is_path(name: str) -> bool:
-    """Say whether `--profile` takes a word for a file, and not for a name."""
     return name.endswith(".toml") or "/" in name
 
 
@@ -188,10 +184,8 @@ def _load_shipped(name: str) -> Profile:
 
 
 def every_profile() -> tuple[Profile, ...]:
-    """Load the profiles that ship with the program."""
     return tuple(_load_shipped(name) for name in profile_names())
 
 
 def shipped() -> tuple[Profile, ...]:
-    """Load the releases that ship with the program."""
     return tuple(_load_shipped(name) for name in profile_names() if name.startswith("torch-"))

@@ -1,7 +1,5 @@
 """The tool chains that a profile can be compiled with: what each is found by, what it sets, what it gives up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -122,17 +120,14 @@ class ToolkitWanted(Sourced):
 
     @property
     def called(self) -> str:
-        """What `--toolkit` calls it."""
         return self.name or self.kind
 
     @property
     def product(self) -> ToolkitProduct:
-        """What it is: its name for people, and its compiler."""
         return PRODUCTS[self.kind]
 
     @property
     def title(self) -> str:
-        """What people call it, with the version that is preferred."""
         return f"{self.product.title} {self.preferred}"
 
 

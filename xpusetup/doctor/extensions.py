@@ -1,30 +1,23 @@
 """What `import torch` loads by itself: Gaudi and Ascend, other extensions, and what is wrong with them."""
 
-from __future__ import annotations
-
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 from xpusetup.base.command import Command
+from xpusetup.base.model import Level
 from xpusetup.config.devices import Device, wanted_torch
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import CheckAnswer, CheckText, Question, distribution, messages, numbers, variable
 from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome, is_built_in, loads_of, owner_of
+from xpusetup.machine.environments import EntryPoint
+from xpusetup.machine.facts import Gpu
 from xpusetup.machine.fit import CANN_SCRIPT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Level
-    from xpusetup.machine.environments import EntryPoint
-    from xpusetup.machine.facts import Gpu
-
 
 # What `import torch` loads by itself, and the accelerators that come that way: Gaudi and Ascend.
 
@@ -67,7 +60,6 @@ def _idle(question: Question, entry: EntryPoint) -> bool:
 
 
 def check_entries(question: Question) -> CheckAnswer | None:
-    """Look for entries that break the import of torch, or serve what is not here."""
     torch = question.facts.torch
     if torch is None or not torch.entry_points:
         return None
@@ -89,7 +81,6 @@ def check_entries(question: Question) -> CheckAnswer | None:
 
 
 def check_autoload_builds(question: Question) -> CheckAnswer | None:
-    """Say what builds do about such entries."""
     torch = question.facts.torch
     return CheckAnswer("info", "builds switch it off") if torch is not None and torch.entry_points else None
 
@@ -107,13 +98,11 @@ def _title(question: Question, gpu: Gpu) -> str:
 
 
 def check_gaudi(question: Question) -> CheckAnswer | None:
-    """Say which Gaudi cards are here."""
     cards = _cards(question, GAUDI)
     return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
 def check_gaudi_modules(question: Question) -> CheckAnswer | None:
-    """Look for Gaudi's kernel modules and nodes."""
     kernel, gaudi = question.facts.kernel, question.facts.gaudi
     if not _cards(question, GAUDI) or kernel is None:
         return None
@@ -164,7 +153,6 @@ def check_gaudi_free(question: Question) -> CheckAnswer | None:
 
 
 def check_lazy_mode(question: Question) -> CheckAnswer | None:
-    """Say which mode Gaudi's bridge runs in."""
     if not _cards(question, GAUDI) or question.facts.environment is None:
         return None
     value = variable(question, "PT_HPU_LAZY_MODE")
@@ -187,13 +175,11 @@ def check_gaudi_torch(question: Question) -> CheckAnswer | None:
 
 
 def check_ascend(question: Question) -> CheckAnswer | None:
-    """Say which Ascend cards are here; their maker also makes network cards."""
     cards = _cards(question, ASCEND, ASCEND_IDS)
     return CheckAnswer("info", f"{len(cards)} x {_title(question, cards[0])}") if cards else None
 
 
 def check_cann(question: Question) -> CheckAnswer | None:
-    """Look for the CANN environment in this shell."""
     ascend = question.facts.ascend
     if not _cards(question, ASCEND, ASCEND_IDS) or question.facts.environment is None:
         return None

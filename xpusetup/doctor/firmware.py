@@ -1,9 +1,6 @@
 """Firmware and faults of a GPU in the kernel's messages: what did not start, hung, or was lost by the bus."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from xpusetup.doctor.ages import before_kernel
 from xpusetup.doctor.question import (
@@ -18,11 +15,8 @@ from xpusetup.doctor.question import (
     nodes,
     unbound,
 )
+from xpusetup.machine.facts import Gpu
 from xpusetup.machine.works import fails, lists_gpu
-
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Gpu
-
 
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:E[A-Z]+|\d+)\b|Failed to initialize uC"
@@ -113,7 +107,6 @@ def _still_wedged(said: list[str]) -> list[str]:
 
 
 def check_hang(question: Question) -> CheckAnswer | None:
-    """Look for hangs and resets in the kernel's messages."""
     kernel = kernel_of(question)
     if kernel is None or kernel.messages is None:
         return None

@@ -1,10 +1,8 @@
 """Hardware: whether there is a GPU, what it can do, and whether the kernel's driver has it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
+from xpusetup.base.model import Level
 from xpusetup.doctor.ages import (
     age,
     all_old,
@@ -41,10 +39,6 @@ from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, Gpu, LinuxKernel
 from xpusetup.machine.gpus import ONLY_XE, Family
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Level
-
 
 SMALL = 256 << 20
 SLOWLY = " If the board cannot, let i915 have this Alchemist card: it is slow, and works."
@@ -100,7 +94,6 @@ def _unknown(question: Question) -> list[Gpu]:
 
 
 def check_supported(question: Question) -> CheckAnswer | None:
-    """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
     unknown = [gpu for gpu in _unknown(question) if not age(question, gpu)]
@@ -111,7 +104,6 @@ def check_supported(question: Question) -> CheckAnswer | None:
 
 
 def check_release(question: Question) -> CheckAnswer | None:
-    """Hold the GPUs against the targets that the release was compiled for."""
     listed, arch = intel_gpus(question), question.profile.arch
     known = [(gpu, kind) for gpu in listed if (kind := family(question, gpu)) is not None]
     if arch is None or not known or arch.default == ["none"]:
@@ -292,7 +284,6 @@ def _is_before(question: Question, kernel: LinuxKernel, gpu: Gpu) -> bool:
 
 
 def check_blacklist(question: Question) -> CheckAnswer | None:
-    """Look for drivers that were told not to load, where a GPU waits for one."""
     kernel, lost = kernel_of(question), unbound(question)
     if _dark(question):
         return CheckAnswer(

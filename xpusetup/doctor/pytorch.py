@@ -76,7 +76,6 @@ def check_packages(question: Question) -> CheckAnswer | None:
 
 
 def check_fits(question: Question) -> CheckAnswer | None:
-    """Look for packages that are compiled against another torch."""
     torch = question.facts.torch
     if torch is None or torch.version is None or torch.misfits is None:
         return None
@@ -99,7 +98,6 @@ def _is_misfit(one: LibraryConflict, torch: InstalledTorch) -> bool:
 
 
 def check_files(question: Question) -> CheckAnswer | None:
-    """Look for packages that wrote the same files."""
     return _answer(question, lambda one, _: one.kind == "files")
 
 
@@ -416,7 +414,6 @@ OWN_MODULE = re.compile(r"named 'torch['.]")
 
 
 def check_import(question: Question) -> CheckAnswer | None:
-    """Say how importing torch ended."""
     torch = question.facts.torch
     seen = torch.report if torch else None
     if seen is None:
@@ -428,7 +425,6 @@ def check_import(question: Question) -> CheckAnswer | None:
 
 
 def check_available(question: Question) -> CheckAnswer | None:
-    """Say whether torch sees a device, and if not, what it warned of."""
     seen = report(question)
     if seen is None or seen.available is None or not seen.compiled:
         return None

@@ -65,7 +65,6 @@ class _CheckFile(Strict):
 
 
 def parse_check_texts(text: str) -> dict[str, CheckText]:
-    """Read data/checks.toml."""
     return {check.id: check for check in parse_data(text, _CheckFile, "checks.toml").check}
 
 
@@ -79,7 +78,6 @@ BINDS = (*DRIVERS, SEEN_ELSEWHERE)
 
 
 def is_xpu(question: Question) -> bool:
-    """Say whether this is about Intel GPUs."""
     return INTEL in question.device.pci_vendors
 
 
@@ -112,7 +110,6 @@ def unbound(question: Question) -> list[Gpu]:
 
 
 def intel_gpus(question: Question) -> list[Gpu]:
-    """Give the Intel GPUs, where this is about such."""
     return [gpu for gpu in gpus(question) if gpu.vendor == INTEL] if is_xpu(question) else []
 
 
@@ -122,7 +119,6 @@ def kernel_of(question: Question) -> LinuxKernel | None:
 
 
 def family(question: Question, gpu: Gpu) -> Family | None:
-    """Give what is known of a GPU's kind."""
     product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
     return product.family if product else None
 
@@ -146,7 +142,6 @@ def name(question: Question, gpu: Gpu) -> str:
 
 
 def named(question: Question, those: Iterable[Gpu]) -> str:
-    """Give GPUs as text: name and place of each."""
     return ", ".join(f"{name(question, gpu)} at {gpu.address}" for gpu in those)
 
 
@@ -192,7 +187,6 @@ def package(question: Question, *names: str) -> str:
 
 
 def messages(question: Question, pattern: str) -> list[str]:
-    """Give the kernel's messages that match a pattern."""
     kernel = question.facts.kernel
     return [line for line in (kernel.messages or []) if re.search(pattern, line)] if kernel else []
 
@@ -281,5 +275,4 @@ class Check:
 
 @cache
 def check_texts() -> dict[str, CheckText]:
-    """Read data/checks.toml."""
     return parse_check_texts(package_text("data/checks.toml"))

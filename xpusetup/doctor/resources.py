@@ -1,26 +1,18 @@
 """What a build takes: room, memory, the network, and the tree in which this was started."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from xpusetup.base.model import Goal, Level
 from xpusetup.doctor.question import CheckAnswer, Question, intel_gpus, numbers
+from xpusetup.machine.facts import DiskPlace, Held
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 from xpusetup.machine.works import cut_off, has_mirrors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.base.model import Goal, Level
-    from xpusetup.machine.facts import DiskPlace, Held
-
 
 # The network as git and pip will use it.
 
 
 def check_reach(question: Question) -> CheckAnswer | None:
-    """Say which hosts answered, where they were asked."""
     network = question.facts.network
     if why := cut_off(question.facts):
         return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=_bundle(question, ""))
@@ -44,7 +36,7 @@ def _serves(question: Question) -> bool:
 
 def _bundle(question: Question, options: str) -> dict[str, str]:
     name = question.profile.name
-    return {"create": f"xpusetup bundle create {name}.tar {name}{options}", "bundle": f"{name}.tar"}
+    return {"create": f"xpusetup bundle create {name}.tar --profile {name}{options}", "bundle": f"{name}.tar"}
 
 
 def check_proxy(question: Question) -> CheckAnswer | None:
@@ -63,7 +55,6 @@ def check_proxy(question: Question) -> CheckAnswer | None:
 
 
 def check_credentials(question: Question) -> CheckAnswer | None:
-    """Look for passwords in addresses."""
     network = question.facts.network
     if network is None:
         return None
@@ -136,7 +127,6 @@ def check_shadow(question: Question) -> CheckAnswer | None:
 
 
 def check_frontend(question: Question) -> CheckAnswer | None:
-    """Say how trees of today are installed."""
     tree = question.facts.tree
     if tree is None or tree.version is None or numbers(tree.version) < FIRST_WITHOUT_INSTALL:
         return None
@@ -144,7 +134,6 @@ def check_frontend(question: Question) -> CheckAnswer | None:
 
 
 def check_submodules(question: Question) -> CheckAnswer | None:
-    """Look for submodules that were not fetched."""
     tree = question.facts.tree
     if tree is None or not tree.git:
         return None
@@ -198,7 +187,6 @@ NETWORK = {
 
 
 def check_wheels_disk(question: Question) -> CheckAnswer | None:
-    """Look for room for the published wheels, where no torch is here that serves."""
     published = question.profile.published
     ours = published is not None and any(pin.startswith("torch==") and "+xpu" in pin for pin in published.wheels)
     return _judge_disks(question, WHEELS_GIB, guess=True) if ours and not _serves(question) else None

@@ -1,26 +1,19 @@
 """The host's compilers, the toolkit with its parts, and what setvars.sh leaves in the shell."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from xpusetup.base.model import Level
+from xpusetup.config.toolkit import ToolkitWanted
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, PRELUDE, ToolkitSeen
+from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, PRELUDE, Toolkits, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
 from xpusetup.machine.works import torch_works
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Level
-    from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import Toolkits
-
 
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
 
@@ -103,7 +96,6 @@ def gcc_version(line: str) -> str | None:
 
 
 def check_gcc(question: Question) -> CheckAnswer | None:
-    """Find g++, and that it is GCC."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("g++")
@@ -117,7 +109,6 @@ def check_gcc(question: Question) -> CheckAnswer | None:
 
 
 def check_gcc_version(question: Question) -> CheckAnswer | None:
-    """Hold g++ against what the profile's sources need."""
     tool, wanted = question.facts.tool("g++"), question.profile.gcc
     if question.facts.tools is None or question.goal == "run" or not wanted:
         return None
@@ -153,7 +144,6 @@ def _check_faults(question: Question, *, with_flags: bool) -> CheckAnswer | None
 
 
 def check_git(question: Question) -> CheckAnswer | None:
-    """Find git."""
     if question.facts.tools is None or question.goal == "run":
         return None
     tool = question.facts.tool("git")
@@ -161,7 +151,6 @@ def check_git(question: Question) -> CheckAnswer | None:
 
 
 def check_python(question: Question) -> CheckAnswer | None:
-    """Hold the interpreter against the versions that the release supports."""
     python, wanted = question.facts.python, question.profile.python
     if python is None:
         return None
@@ -185,7 +174,6 @@ def _minor(version: str) -> str:
 
 
 def check_headers(question: Question) -> CheckAnswer | None:
-    """Find Python.h."""
     python = question.facts.python
     if python is None or question.goal == "run":
         return None
@@ -194,7 +182,6 @@ def check_headers(question: Question) -> CheckAnswer | None:
 
 
 def check_venv(question: Question) -> CheckAnswer | None:
-    """Find the modules that make an environment with pip in it."""
     python = question.facts.python
     if python is None or python.adopted is not None:
         return None
@@ -313,7 +300,6 @@ def check_prelude(question: Question) -> CheckAnswer | None:
 
 
 def check_compiler(question: Question) -> CheckAnswer | None:
-    """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
@@ -325,7 +311,6 @@ def check_compiler(question: Question) -> CheckAnswer | None:
 
 
 def check_version(question: Question) -> CheckAnswer | None:
-    """Hold the compilers that are here against what the profile accepts."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
     if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
@@ -409,12 +394,10 @@ def _check_part(question: Question, part: str, lacking: Level) -> CheckAnswer | 
 
 
 def check_mkl(question: Question) -> CheckAnswer | None:
-    """Look for oneMKL with its SYCL libraries."""
     return _check_part(question, "mkl", "warn")
 
 
 def check_pti(question: Question) -> CheckAnswer | None:
-    """Look for the library that the profiler is built with."""
     return _check_part(question, "pti", "warn")
 
 
@@ -437,7 +420,6 @@ WITHOUT_COMPILER = {
 
 
 def check_ocloc(question: Question) -> CheckAnswer | None:
-    """Look for the device compiler that ahead-of-time targets need."""
     seen = question.facts.toolkits
     wanted = question.profile.toolkit
     if seen is None or wanted is None or _targets(question) in ([], ["none"]):
@@ -453,7 +435,6 @@ def check_ocloc(question: Question) -> CheckAnswer | None:
 
 
 def check_ocloc_targets(question: Question) -> CheckAnswer | None:
-    """Hold the profile's targets against those that the device compiler takes."""
     seen = question.facts.toolkits
     if seen is None or not seen.targets or not _targets(question):
         return None

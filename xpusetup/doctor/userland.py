@@ -73,7 +73,6 @@ def _ladder(question: Question) -> LevelZero | None:
 
 
 def check_loader(question: Question) -> CheckAnswer | None:
-    """Look for the loader, which the driver package does not always bring."""
     userland, ladder = _userland(question), _ladder(question)
     if userland is not None and ladder is not None and UNLOADED.search(ladder.error):
         return CheckAnswer("fail", ladder.error)
@@ -105,7 +104,6 @@ def _lacks(question: Question, part: tuple[str, ...]) -> str:
 
 
 def check_driver(question: Question) -> CheckAnswer | None:
-    """Look for Intel's driver below the loader."""
     userland = _userland(question)
     if userland is None:
         return None
@@ -152,7 +150,6 @@ def check_mixed(question: Question) -> CheckAnswer | None:
 
 
 def check_graphics_compiler(question: Question) -> CheckAnswer | None:
-    """Look for the graphics compiler that the driver loads."""
     return other_compiler(question) or _check_compiler(question)
 
 
@@ -253,7 +250,6 @@ def _aborts(question: Question) -> list[str]:
 
 
 def check_opencl(question: Question) -> CheckAnswer | None:
-    """Look for Intel's OpenCL driver, which torch itself does not need."""
     userland = _userland(question)
     if userland is None:
         return None
@@ -324,7 +320,6 @@ def _later_runtime(listed: Sequence[str], driver: str) -> str:
 
 
 def check_loader_version(question: Question) -> CheckAnswer | None:
-    """Say which loader is installed."""
     version = package(question, "libze1", "level-zero", "oneapi-level-zero")
     return CheckAnswer("info", version) if version and is_xpu(question) else None
 
@@ -412,7 +407,6 @@ def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
 
 
 def check_both_kinds(question: Question) -> CheckAnswer | None:
-    """Look for an integrated GPU beside a card."""
     found = intel_gpus(question)
     cards = [gpu for gpu in found if is_discrete(question, gpu)]
     return CheckAnswer("info", named(question, found)) if cards and len(cards) < len(found) else None

@@ -1,7 +1,5 @@
 """The recipes of images: Dockerfiles, whose layers are the resume, and Apptainer definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -100,14 +98,12 @@ class Writer:
         return self.image.order.dialect == "buildkit"
 
     def root(self, script: str) -> Layer:
-        """Give the layer that runs a script for root."""
         system = self.image.system
         mounts = {f"{system.id}{target.replace('/', '-')}": target for target in CACHES[system.manager]}
         file = f"system/{script}.sh"
         return Layer(copied=((file, "system"),), options=self._caches(mounts, locked=True), command=("bash", file))
 
     def step(self, step: Step) -> Layer:
-        """Give the layer of a step."""
         compiles, fetches = "compiler" in step.needs, "network" in step.needs
         cached, told = (TREES, OF_TREES) if fetches and not step.after else (PACKAGES, OF_PACKAGES)
         words = [word for argv in step.run for word in argv]

@@ -1,12 +1,11 @@
 """GitHub Actions: a workflow over the builds of a matrix, which lie beside it and are run by the same scripts."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT, Plan, Step
+from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
@@ -16,12 +15,6 @@ from xpusetup.plan.context import OF_PLAN
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
 from xpusetup.plan.requirements import published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.config.profile import Profile
-
 
 # A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes up.
 
@@ -137,7 +130,6 @@ class Runners:
 
 
 def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
-    """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
     left, unpacked = (*MADE, *BESIDE), ("/*/helpers/*", *(f"!/*/{name}" for name in OF_PLAN))
     ignored = "".join(f"{line}\n" for line in (KEPT, *unpacked, "__pycache__/", *(f"/*/{name}" for name in left)))

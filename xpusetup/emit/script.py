@@ -34,7 +34,6 @@ KEPT: dict[Need, str] = {
 
 
 def render_scripts(plan: Plan) -> dict[str, str]:
-    """Give every step's script, by file name below the root."""
     return {f"steps/{step.id}.sh": render_script(step, plan) for step in plan.steps}
 
 

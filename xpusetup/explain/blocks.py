@@ -1,7 +1,5 @@
 """A log as blocks of bytes that overlap: one of any size, or one line of any length, is read in little memory."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator
@@ -65,7 +63,6 @@ def _without_codes(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def strip_codes(data: bytes) -> bytes:
-    """Take terminal codes away."""
     return CODES.sub(b"", data) if b"\x1b" in data else data
 
 

@@ -101,7 +101,6 @@ class Signature(Strict):
     example: str
 
     def search(self, text: str) -> re.Match[str] | None:
-        """Find the failure in a few lines of a log."""
         return next((found for pattern in self.patterns if (found := make_regex(pattern).search(text))), None)
 
 
@@ -323,7 +322,6 @@ def line_around(data: bytes, place: int) -> tuple[int, int]:
 
 
 def make_finder(signatures: Sequence[Signature]) -> Finder:
-    """Sort the words of all signatures, and those of any error."""
     words: Words = {}
     for number, signature in enumerate(signatures):
         cmake = CMAKE if signature.phase in CMAKE_PHASES else ()

@@ -181,7 +181,6 @@ class Story:
         return [TypedCommand(text, begin, end) for (begin, text), (end, _next) in zip(found, ends, strict=True)]
 
     def is_good(self, index: int) -> bool:
-        """Say whether a line tells that something went well."""
         return index not in self.ill and (index in self.totals or tells_good(self.texts[index].strip()))
 
 

@@ -410,7 +410,6 @@ class Window:
 
     @property
     def line(self) -> str:
-        """The line in question."""
         return self.lines[self.at] if self.at < len(self.lines) else ""
 
     @property

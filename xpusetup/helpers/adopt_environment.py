@@ -60,7 +60,6 @@ def must_fit(seen: EnvironmentLook, prefix: Path, python: str) -> None:
 
 
 def tell(seen: EnvironmentLook, requires: list[str]) -> None:
-    """Say what is about to change, and what could go wrong."""
     print(f"{seen['kind']} {seen['prefix']}: Python {seen['version']}, {len(seen['installed'])} distributions")
     for pin in requires:
         name, _, version = pin.partition("==")
@@ -100,7 +99,6 @@ class EnvironmentLook(TypedDict):
 
 
 def look() -> EnvironmentLook:
-    """Look at the environment of the interpreter that runs this."""
     kind = kind_of(Path(sys.prefix), nested=sys.prefix != sys.base_prefix)
     refused, fix = refuse(kind)
     return {

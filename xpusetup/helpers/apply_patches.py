@@ -4,8 +4,6 @@ A pin is loosened as a patch too: the line that is to change is looked for, what
 put on. A file in which the line does not stand just once is an error, so that no change is lost in silence.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json
@@ -29,7 +27,6 @@ class LineChange(NamedTuple):
 
 
 def main() -> None:
-    """Apply all of them, or none."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--loosen", action="append", default=[], metavar="JSON", help="file, line, what it becomes")

@@ -28,7 +28,6 @@ from make_environment import bundled_pip
 
 
 def main() -> None:
-    """Ask each index for each name once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", action="append", default=[], help="where else to look than pip is told")
     parser.add_argument("--to", type=Path, help="what the file becomes")
@@ -148,7 +147,6 @@ class PipIndex:
 
 
 def requires_of(packed: zipfile.ZipFile) -> list[str]:
-    """Give what the metadata of a wheel requires."""
     metadata = next((name for name in packed.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), "")
     text = packed.read(metadata).decode(errors="replace") if metadata else ""
     return list(Parser().parsestr(text, headersonly=True).get_all("Requires-Dist", []))

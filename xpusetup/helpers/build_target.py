@@ -1,7 +1,5 @@
 """Lets ninja build one target in a folder that was configured, and says what came of it. No wheel is made."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess
@@ -15,7 +13,6 @@ PHONY = "  input: phony"
 
 
 def main() -> None:
-    """Build the target, then look for its files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--target", required=True)

@@ -3,8 +3,6 @@
 A tree of PyTorch is configured first, so that what CMake decides is held to what was told before hours of compiling.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys
@@ -55,12 +53,10 @@ def find_configure(folder: Path, unused: str) -> tuple[str, ...]:
 
 
 def read_setup(path: Path) -> str:
-    """Read a file of the setup; one that is not there is empty."""
     return path.read_text(errors="replace") if path.is_file() else ""
 
 
 def find_setup(tree: Path) -> Path:
-    """Give the folder in which a build begins; end where there is none."""
     found = (tree / place for place in PLACES if any((tree / place / name).is_file() for name in SETUPS))
     return next(found, None) or fail(
         f"{tree} has no {' or '.join(SETUPS)}, nor has its folder python", "name the root of the checkout"

@@ -84,7 +84,6 @@ class Prover:
             self.variants.setdefault(variant_of(one.path), set()).add(one.path)
 
     def prove(self) -> list[FileConflict]:
-        """Give all conflicts, each once."""
         for library in sorted(self.environment.libraries, key=lambda one: is_wanted(one, self.wanted)):
             if library.identity in self.judged and is_wanted(library, self.wanted):
                 continue  # Python opens none that another one brings, and it was judged with that one
@@ -269,7 +268,6 @@ class Environment:
 
 
 def read_environment(prefix: str, places: Sequence[str], disk: FileReader) -> Environment:
-    """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
     ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
     each_once = {path.resolve(): str(path) for path in reversed(ours)}  # lib64 may be a link to lib

@@ -4,8 +4,6 @@ It is taken from the folder that XPUSETUP_ARCHIVES names (of a bundle, or a mirr
 published its hash, that of first use is written down, and no other one is unpacked after that.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -109,7 +107,6 @@ def fetch_by_pip(url: str, draft: Path) -> None:
 
 
 def fetch(url: str, draft: Path) -> None:
-    """Fetch an archive from its address."""
     Download(url, draft).bring()
 
 

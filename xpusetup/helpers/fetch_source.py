@@ -4,8 +4,6 @@ The root commit pins every submodule. Objects come first, those of all repositor
 only then are files written (helperlib/git/gather.py). Mirrors and proxies come through git's own settings (process.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path
@@ -34,7 +32,6 @@ ROUNDS = 4
 
 
 def main() -> None:
-    """Decide on the commit, then fetch it unless it is there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repo", required=True)
     parser.add_argument("--rev", default="")
@@ -58,7 +55,6 @@ def main() -> None:
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
-    """Fetch what the options name, and say what came."""
     if options.clones:
         refuse_old(git)
         follow_file(options)

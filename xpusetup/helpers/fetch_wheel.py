@@ -6,8 +6,6 @@ refused wherever it lies; where none is known, the one of first use is held to. 
 taken from there, as one more name of the same file.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys
@@ -23,7 +21,6 @@ from pinned_wheels import ONLY, PLACES, unbound
 
 
 def main() -> None:
-    """Download into a folder beside, check, then move."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--version", required=True)

@@ -10,8 +10,6 @@ ROOT/build-path keeps which of the two it was: what was compiled at one path is 
 XPUSETUP_BUILD_PATH=real asks for the real path. The command is told by XPUSETUP_SEEN_AT where it sees its root.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex
@@ -31,7 +29,6 @@ FOLDERS = ("HOME", "TMPDIR", "CCACHE_DIR", "CCACHE_CONFIGPATH", "CCACHE_TEMPDIR"
 
 
 def main() -> None:
-    """Decide, keep what was decided, enter, and become the command."""
     root, path, tool, *command = sys.argv[1:]
     os.environ[SEEN_AT] = root
     before = read_kept(root)

@@ -4,8 +4,6 @@ The constraint file keeps `pip install` of something else from replacing torch; 
 replaced all the same.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import distribution
@@ -69,7 +67,6 @@ def pinned_by(there: Mapping[str, Found], names: Iterable[str]) -> set[str]:
 
 
 def look(name: str) -> dict[str, object]:
-    """Give one distribution with the hash, size and time of its list of files."""
     found = distribution(name)
     path = Path(str(getattr(found, "_path", ""))) / "RECORD"
     seen = path.stat() if path.exists() else None

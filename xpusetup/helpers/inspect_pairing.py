@@ -4,8 +4,6 @@ The ABI of torch is asked of torch itself; that of every other library which cal
 that it asks for, so that nothing has to be loaded that might break.
 """
 
-from __future__ import annotations
-
 import argparse
 import mmap
 import os
@@ -48,7 +46,6 @@ class Caller(NamedTuple):
 
 
 def judge_versions(wanted: dict[str, str]) -> Iterator[PairingRow]:
-    """Hold what is installed against the release."""
     for name, start in wanted.items():
         found = find_version(name)
         good = found is not None and begins(found, start)
@@ -110,7 +107,6 @@ def read_caller(path: Path) -> Caller | None:
 
 
 def main() -> None:
-    """Look, write what was seen, and end with what does not belong together."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wants", action="append", required=True, metavar="NAME=VERSION", help="beginning of it")
     parser.add_argument("--pytorch", choices=("fork", "public", "any"), required=True)

@@ -4,8 +4,6 @@ setuptools compiles what is editable in a folder that it removes, so that each b
 build_ext names a folder that stays: PyTorch's BuildExtension leaves to ninja what has changed there.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os
@@ -27,7 +25,6 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolat
 
 
 def main() -> None:
-    """Let pip build and link the tree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--component", required=True, help="as --source names it")

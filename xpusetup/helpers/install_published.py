@@ -30,7 +30,6 @@ MISSING = re.compile(r"No matching distribution found for (\S+)|there (?:is|are)
 
 
 def main() -> None:
-    """Look, and unless only that was asked, install."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--look", action="store_true", help="only say what would be done, and what stands in the way")
     parser.add_argument("--wheels", type=Path, help="the folder that they lie in")

@@ -1,7 +1,5 @@
 """Installs one wheel by its exact path into the environment of the interpreter that runs this, and nothing else."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys
@@ -15,7 +13,6 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--n
 
 
 def main() -> None:
-    """Find the wheel, let pip install it, and keep the environment movable."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheels", type=Path, required=True)
     parser.add_argument("--distribution", required=True)

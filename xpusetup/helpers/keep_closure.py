@@ -3,8 +3,6 @@
 What an image is made of in the end. The environment stays the one that was built, file by file.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 
@@ -14,7 +12,6 @@ from helperlib.output import fail
 
 
 def main() -> None:
-    """Find what is required, remove the rest, and say what stays."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="+", metavar="DISTRIBUTION")
     parser.add_argument("--if-there", action="append", default=[], metavar="DISTRIBUTION")

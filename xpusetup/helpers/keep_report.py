@@ -4,8 +4,6 @@ Where it came from, by which pip and under which kernel would make two results o
 mirror or a bundle would compile again what follows from it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path
@@ -17,7 +15,6 @@ from helperlib.output import write_json
 
 
 def main() -> None:
-    """Read the report and write what is left of it in its place."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("report", type=Path)
     path: Path = parser.parse_args().report

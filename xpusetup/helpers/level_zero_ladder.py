@@ -3,8 +3,6 @@
 The last line counts, so that a driver that crashes leaves what was reached before. Standard library alone.
 """
 
-from __future__ import annotations
-
 import ctypes as c
 import json
 import uuid
@@ -45,7 +43,6 @@ class MemoryProperties(c.Structure):
 
 
 def main() -> None:
-    """Climb as far as it goes."""
     seen: dict[str, Any] = {"loader": None, "error": "", "init": None, "drivers": None, "devices": []}
     try:
         loader = c.CDLL(LOADER)

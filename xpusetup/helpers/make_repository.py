@@ -5,8 +5,6 @@ With --whole only what is for git or of a build is left out: so an unpacked sour
 Usage: make_repository.py SOURCE_DIR BARE_REPO_DIR [--branch main] [--whole]
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import os
@@ -38,7 +36,6 @@ class RepositoryError(Exception):
 
 
 def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
-    """Run git on this repository, with none of the caller's git settings."""
     command = ("git", f"--git-dir={repository}", *arguments)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:

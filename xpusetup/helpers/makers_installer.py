@@ -5,8 +5,6 @@ driver, packages and torch belong together. No maker publishes the hash of such 
 run first, and no other one is run after that.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os
@@ -71,7 +69,6 @@ def parse_options() -> argparse.Namespace:
 
 
 def fetch(url: str, path: Path) -> None:
-    """Fetch a program whole."""
     try:
         with whole(path) as draft:
             Download(url, draft).bring()

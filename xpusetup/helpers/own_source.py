@@ -1,7 +1,5 @@
 """Looks at a source tree of the user's own, or links it to where a build looks for it. Nothing in it is changed."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os
@@ -17,7 +15,6 @@ from helperlib.output import count, fail, say_summary, write_json, write_text
 
 
 def main() -> None:
-    """Say where the tree stands."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--link", type=Path, help="the place in another tree that it stands for")

@@ -6,8 +6,6 @@ and a call gives its known answer. The description is data (config/member.py): m
 the dotted name of a function. What nobody could prove here is said so: *built, not verified*.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json
@@ -23,7 +21,6 @@ from inspect_fit import examine, find_torch, parse_arguments
 
 
 def main() -> None:
-    """Prove the one or the other."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=("fits", "works"))
     parser.add_argument("--member", required=True)
@@ -138,7 +135,6 @@ def prove_work(options: argparse.Namespace) -> None:
 
 
 def end(options: argparse.Namespace, found: dict[str, Any], why: str) -> None:
-    """Write down what failed, and end."""
     failed = options.out.with_suffix(".failed.json")
     write_json(failed, {**found, "proven": False, "why": why})
     fail(f"{options.member} is {options.had} and not right: {why}", f"look at {failed}")

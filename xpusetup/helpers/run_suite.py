@@ -5,8 +5,6 @@
 What is to be run is in one JSON file (Order); what came of it goes to `results.json` in the folder that it names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json
@@ -148,7 +146,6 @@ def has_xdist() -> bool:
 
 
 def describe(order: SuiteOrder, outcomes: list[ShardOutcome]) -> dict[str, Any]:
-    """Give the results as they stand in results.json."""
     rows: dict[str, list[ShardOutcome]] = {}
     for one in outcomes:
         rows.setdefault(one.row, []).append(one)
@@ -168,7 +165,6 @@ def describe(order: SuiteOrder, outcomes: list[ShardOutcome]) -> dict[str, Any]:
 
 
 def describe_row(name: str, parts: list[ShardOutcome]) -> dict[str, Any]:
-    """Give one row of the table."""
     counts = {kind: sum(one.counts[kind] for one in parts) for kind in KINDS}
     notes = [note if len(parts) == 1 else f"{one.name}: {note}" for one in parts for note in one.notes]
     kept = [one for one in parts if one.kept]

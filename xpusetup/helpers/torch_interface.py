@@ -37,7 +37,6 @@ class Offer(NamedTuple):
 
 
 def main() -> None:
-    """Record what was used, or look whether it is as it was."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("action", choices=("record", "look"))
     parser.add_argument("--torch", type=Path, help="the folder of torch; default: that of this environment")
@@ -122,7 +121,6 @@ def describe(offer: Offer, names: set[str], headers: set[str] | None) -> dict[st
 
 
 def digest(offer: Offer) -> str:
-    """Hash all that a torch offers."""
     text = json.dumps([sorted(offer.names), sorted(offer.headers.items())])
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,7 +1,5 @@
 """Writes a CMake file that sets cache variables, for builds that take no definition on their command line."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path
@@ -10,7 +8,6 @@ from helperlib.output import fail, write_text
 
 
 def main() -> None:
-    """Write the file where its text is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--into", type=Path, required=True)

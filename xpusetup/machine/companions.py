@@ -60,12 +60,10 @@ class TorchThere:
 
     @property
     def pin(self) -> str:
-        """Give the requirement of just this torch."""
         return f"torch=={self.version}"
 
     @property
     def local(self) -> str:
-        """Give its local version."""
         return self.version.partition("+")[2]
 
     @property

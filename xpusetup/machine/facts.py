@@ -1,7 +1,5 @@
 """Facts: one snapshot of a machine, in sections, saved as JSON and replayed anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -381,5 +379,4 @@ class Facts(Table):
         return NOT_TOLD not in (self.notes.get(part), self.notes.get(section))
 
     def tool(self, name: str) -> Tool | None:
-        """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)

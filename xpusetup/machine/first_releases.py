@@ -3,8 +3,6 @@
 Words: a *part* is what stands between a GPU and a program: kernel, driver, graphics compiler, firmware, toolkit, torch.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -51,7 +49,6 @@ class FirstReleases(Strict):
     ipex: First | None = None
 
     def part(self, name: Part) -> First | None:
-        """Give one part; None where no source says it."""
         found: First | None = getattr(self, name)
         return found
 

@@ -136,7 +136,6 @@ def _hint(target: str, arch: Arch, table: TargetTable) -> str:
 
 
 def what_works(profile: Profile) -> str:
-    """Say which targets a release takes."""
     if profile.arch is None:
         return f"leave --arch out: {profile.name} has no list of device targets"
     none = f"; or {NONE}, for generic code alone" if profile.arch.none else ""
@@ -281,7 +280,6 @@ class GpuTable:
     firsts: FirstTable | None = None
 
     def find(self, vendor: str, device: str) -> GpuProduct | None:
-        """Look an id up; None for one that the table does not have."""
         return self.products.get((vendor, device))
 
     @cached_property

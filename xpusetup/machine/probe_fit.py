@@ -1,7 +1,5 @@
 """What lies beside torch in an environment and cannot be loaded there: looked at once, kept while nothing changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -138,5 +136,4 @@ def site_packages(prefix: Path) -> Iterator[Path]:
 
 
 def interpreter_of(prefix: Path) -> Path | None:
-    """Give the Python of an environment."""
     return next((path for name in ("python3", "python") if (path := prefix / "bin" / name).exists()), None)

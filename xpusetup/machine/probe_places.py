@@ -1,7 +1,5 @@
 """Where this runs: in a container or a source tree, behind which proxies."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -105,7 +103,6 @@ SUBMODULE = re.compile(r"^\s*path\s*=\s*(\S+)", re.MULTILINE)
 
 
 def probe_container(sysroot: Sysroot) -> Container:
-    """Say what this runs in, from the files and variables that each kind leaves."""
     kind: Kind = next((kind for kind, here in _signs(sysroot) if here), "")
     details = {path: "there" if sysroot.path(path).exists() else "not there" for path in WSL_FILES}
     return Container(kind=kind, details=details if kind == "wsl2" else {})

@@ -1,27 +1,20 @@
 """The operating system, who asks, what a build may use of the machine, and the places that it writes to."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re
 import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from xpusetup.machine.facts import DiskPlace, Held, Resources, System
+from xpusetup.system.files import Sysroot
 from xpusetup.system.memory import read_limit, read_processors
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.system.files import Sysroot
-
 
 # The places that a build writes to: what is free, what a quota leaves, and on which file system they lie.
 
@@ -176,12 +169,10 @@ OWNERS = ("render", "video", "HwHiAiUser")
 
 
 def read_machine() -> str:
-    """Give the processors' architecture as the kernel names it."""
     return platform.machine()
 
 
 def probe_system(sysroot: Sysroot) -> System:
-    """Say which system this is, and as whom this runs."""
     import distro  # noqa: PLC0415 - a build in which no step runs has no need of it
 
     info = distro.LinuxDistribution(root_dir=sysroot.text or None) if sysroot.text else distro
@@ -230,7 +221,6 @@ def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
 
 
 def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
-    """Count processors, memory and room, with the limits of a control group."""
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     return Resources(
         cpus=len(os.sched_getaffinity(0)),

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 @cache
 def gpu_table() -> GpuTable:
-    """Read data/gpus.toml."""
     from xpusetup.machine.first_releases import parse_firsts  # noqa: PLC0415 - same
     from xpusetup.machine.gpus import parse_gpus  # noqa: PLC0415 - a build that is done asks for no table
 
@@ -25,7 +24,6 @@ def gpu_table() -> GpuTable:
 
 @cache
 def target_table() -> TargetTable:
-    """Read data/targets.toml."""
     from xpusetup.machine.gpus import parse_targets  # noqa: PLC0415 - same
 
     return parse_targets(package_text("data/targets.toml"))
@@ -33,7 +31,6 @@ def target_table() -> TargetTable:
 
 @cache
 def target_costs() -> TargetCosts:
-    """Read data/target_costs.toml."""
     from xpusetup.machine.gpus import parse_costs  # noqa: PLC0415 - only who asks what a target costs needs it
 
     return parse_costs(package_text("data/target_costs.toml"))
@@ -41,7 +38,6 @@ def target_costs() -> TargetCosts:
 
 @cache
 def known_bad() -> tuple[KnownBad, ...]:
-    """Read data/known_bad.toml."""
     from xpusetup.machine.known_bad import parse_known_bad  # noqa: PLC0415 - only who judges a machine needs it
 
     return parse_known_bad(package_text("data/known_bad.toml"))

@@ -1,15 +1,9 @@
 """Whether a GPU works, by the facts: what torch has, what Level Zero lists, what fails. Pure."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from xpusetup.machine.facts import Facts
-
+from xpusetup.machine.facts import Facts
 
 PROCESSORS = re.compile(
     r"(?i)\bcpu\b|processor|\bfpga\b|emulation|\bcore\(tm\)|\bcore (?:i\d|ultra)|xeon|ryzen|epyc|threadripper|pentium"
@@ -19,7 +13,6 @@ PROCESSORS = re.compile(
 
 
 def torch_works(facts: Facts) -> bool:
-    """Say whether torch has a device here."""
     seen = facts.torch.report if facts.torch else None
     return seen is not None and bool(seen.available) and seen.count != 0 and not computes_on_processor(facts)
 

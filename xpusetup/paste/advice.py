@@ -1,19 +1,12 @@
 """Commands as who posted types them: with uv, on clusters with modules, on systems that are one image. Pure."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Advice, Command
+from xpusetup.base.model import Fix
 from xpusetup.machine.installs import for_uv
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from xpusetup.base.model import Fix
-
 
 OF_PIP = re.compile(r"\S*python\S* -m pip (install|uninstall)\b(.*)$")
 TYPED = r"^[^\n]{0,80}?(?:[$#%>] |^)"
@@ -55,7 +48,6 @@ class Habits:
         return tuple(line.like(typed) for line in lines if (typed := self.command(line)))
 
     def fix(self, fix: Fix) -> Fix:
-        """Give what mends a finding as it is done there."""
         rows = tuple((family, self.commands(lines)) for family, lines in fix.commands)
         lost = self.whole and any(OF_SYSTEM.match(line) for _, lines in fix.commands for line in lines)
         more = f"{self.whole} has no packages to install: take a newer image of it, or do it in the container."

@@ -1,7 +1,5 @@
 """What the kernel and the bus tell in what people paste: devices, nodes, messages, modules, line by line. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
@@ -61,7 +59,6 @@ class KernelReader(PlaceReader):
     """
 
     def __init__(self) -> None:
-        """Begin with nothing read."""
         super().__init__()
         self.command = ""
         self.gpu: PastedGpu | None = None

@@ -5,8 +5,6 @@ in the end one of them is judged, and of the others only what it shares: a conta
 its host, a virtual machine has neither.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Literal
@@ -89,7 +87,6 @@ class PlaceReader:
     """Keeps apart what each place tells; `got` and `heard` are those of the place that is read of now."""
 
     def __init__(self) -> None:
-        """Begin where nothing is told of the place."""
         self.spots: dict[Place, tuple[Pasted, HeardPlaces]] = {"": (Pasted(), HeardPlaces())}
         self.place: Place = ""
         self.got, self.heard = self.spots[""]

@@ -4,8 +4,6 @@ Outputs of any tools stand in any order, with prompts, quotes and fences around 
 by itself as far as that goes, with the last command that was typed for what looks the same in several tools.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 
@@ -50,7 +48,6 @@ class Reader(TorchReader):
         self.in_list = False
 
     def read(self, text: str) -> None:
-        """Read one thing that was pasted, from its first line to its last."""
         self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
         for line in whole_commands(clean_lines(text)):
             if not line.strip():

@@ -1,16 +1,11 @@
 """The system that a paste tells of: its distribution by name, by report or by its kernel, and its user. Pure."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from xpusetup.paste.hardware import UNKNOWN_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.paste.lines import Pasted
+from xpusetup.paste.lines import Pasted
 
 NAMES = {
     "Ubuntu": ["ubuntu", "debian"],
@@ -84,7 +79,6 @@ def take_collected(got: Pasted, said: str) -> None:
 
 
 def system_of(got: Pasted) -> dict[str, Any] | None:
-    """Give the facts of the system; None where nothing of it was told."""
     said = _release_of(got)
     owned = any(node.group for node in got.nodes.values())
     if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:

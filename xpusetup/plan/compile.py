@@ -1,10 +1,8 @@
 """Steps that compile: configure, which reads early whether the accelerator is in, and the build."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
@@ -12,13 +10,8 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Need, Request, Step
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.settings import number_git
+from xpusetup.plan.context import Context
 from xpusetup.plan.member import record_interface
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.plan.context import Context
-
 
 # One target of ninja instead of a whole component: which component that is, and where its plan is cut.
 
@@ -46,7 +39,6 @@ def find_target_part(profile: Profile, request: Request) -> str:
 
 
 def step_of(part: str) -> str:
-    """Give the id of the step that builds one target."""
     return f"{part}.target"
 
 
@@ -134,7 +126,6 @@ def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
 
 
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
-    """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
     setup = (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
     step = Step(
@@ -250,7 +241,6 @@ def pep517_settings(context: Context, part: SourceComponent) -> tuple[str, ...]:
 
 
 def compile_folder(context: Context, part: SourceComponent) -> str:
-    """Give the folder in which a component's build begins."""
     tree = context.tree(part)
     return tree if part.directory == "." else f"{tree}/{part.directory}"
 

@@ -1,7 +1,5 @@
 """What every recipe looks at, the names that follow from it, and the patches of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,7 +78,6 @@ class Context:
         return f"{self.layout.venv}/share/xpusetup" if self.layout.adopted else self.layout.venv
 
     def pip(self, *arguments: str) -> tuple[str, ...]:
-        """Give a pip command of the built environment."""
         return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
 
     def pinned(self, *purposes: str) -> tuple[str, ...]:
@@ -92,7 +89,6 @@ class Context:
         return () if self.layout.adopted else (self.helper("make_movable.py"),)
 
     def helper(self, name: str, *arguments: str) -> tuple[str, ...]:
-        """Give a helper's command with the built environment's python."""
         return (self.layout.python, f"{self.layout.helpers}/{name}", *arguments)
 
     def own(self, name: str) -> str:
@@ -100,7 +96,6 @@ class Context:
         return dict(self.request.sources).get(name, "")
 
     def tree(self, part: SourceComponent) -> str:
-        """Give the folder of a component's source."""
         return self.own(part.name) or self.beside(part)
 
     def source_date_from(self, part: SourceComponent) -> str:
@@ -165,5 +160,4 @@ class Context:
 
 
 def file_name(distribution: str) -> str:
-    """Give a distribution's name as it stands in the names of its files."""
     return canonicalize_name(distribution).replace("-", "_")

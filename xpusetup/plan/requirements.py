@@ -1,10 +1,9 @@
 """What travels with the steps of a profile: requirements, every pin with its hashes, and what a step may tell of it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,12 +14,7 @@ from xpusetup.base.model import ROOT
 from xpusetup.base.text import hide
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.hashes import pins_of, render_requirements
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.config.profile import Profile, SourceComponent, Vendored, WheelComponent
-
+from xpusetup.config.profile import Profile, SourceComponent, Vendored, WheelComponent
 
 FOLDER = "helpers/requirements"
 """Where they lie below a root: with the helpers, so that they travel with every form."""
@@ -33,7 +27,6 @@ TOOLS = ("setuptools", "wheel", "ninja", "packaging", "scikit-build-core", "path
 
 
 def requirements_of(profile: Profile) -> dict[str, list[str]]:
-    """Give the pins of a profile by what they are for."""
     build = profile.build_requirements.pins
     ready = {purpose_of(part): [_pin(part)] for part in profile.components if part.kind == "wheel"}
     members = [_pin(part) for part in profile.components if part.kind == "wheel" and part.member is not None]
@@ -83,7 +76,6 @@ def requirement_options(profile: Profile, *purposes: str) -> tuple[str, ...]:
 
 
 def requirement_texts(profile: Profile) -> dict[str, str]:
-    """Give all files of requirements of a profile, by name below a root."""
     texts = {purpose: _text(profile, pins) for purpose, pins in requirements_of(profile).items()}
     return {_name(purpose, text): text for purpose, text in texts.items()}
 

@@ -1,7 +1,5 @@
 """From a profile, a request, a target and a layout to the steps: a pure function, nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from xpusetup.base.command import Command
@@ -29,7 +27,6 @@ PAIRING = "pairing"
 
 
 def installer_step(installer: MakersInstaller) -> str:
-    """Give the id of the step that runs the installer."""
     return f"{installer.name}.install"
 
 
@@ -80,7 +77,6 @@ def make_pairing(context: Context, installer: MakersInstaller, last: str) -> Ste
 
 
 def ready_step(name: str) -> str:
-    """Give the id of the step that looks at what is there."""
     return f"{name}.ready"
 
 

@@ -103,7 +103,6 @@ def verify_options(target: Target, profile: Profile, mode: Mode = ONLY) -> tuple
 
 
 def device_options(device: Device) -> tuple[str, ...]:
-    """Give the options of the verification helper for any device."""
     expected = ("--expected",) if device.expected else ()
     named = {"--compile-backend": device.compile_backend, "--collectives": device.collective_backend}
     known = device.extension

@@ -5,8 +5,6 @@ value stands in the one member and its counterpart in the other. It is *sure* wh
 are put aside; else more differs than could be named, if only because a value of another length moves what follows it.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
@@ -93,7 +91,6 @@ def compare_wheels(one: Path, other: Path, conditions: Conditions) -> list[Membe
 
 
 def count_members(wheel: Path) -> int:
-    """Say how many files a wheel holds."""
     with ZipFile(wheel) as archive:
         return len(archive.namelist())
 

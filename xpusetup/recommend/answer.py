@@ -62,7 +62,6 @@ class Way:
 
     @property
     def commands(self) -> tuple[Command, ...]:
-        """All commands in order."""
         return tuple(command for step in self.steps for command in step.commands)
 
 

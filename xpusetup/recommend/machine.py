@@ -139,7 +139,6 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
 
 @cache
 def known() -> MachineTables:
-    """Read all that the way is found from."""
     from xpusetup.machine.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
 
     return MachineTables(

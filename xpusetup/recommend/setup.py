@@ -55,7 +55,6 @@ FAMILIES: dict[str, Manager] = {
 
 
 def install_argv(manager: Manager, names: Sequence[str], options: Sequence[str] = ()) -> tuple[str, ...]:
-    """Give the command that installs packages."""
     return (*INSTALL[manager], *options, *names)
 
 
@@ -130,7 +129,10 @@ def toolkit_tasks(
         yield Task(step=Step(id="setup.oneapi", title=wanted.title, run=(install_argv(manager, names),), needs=needs))
     if others:
         source = "; ".join(kit.source for kit in find_others(profile, facts))
-        yield Note(id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source)
+        line = Command(f"xpusetup setup {profile.name} --toolkit {find_others(profile, facts)[0].called}")
+        yield Note(
+            id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source, commands=(line,)
+        )
 
 
 def _page(wanted: ToolkitWanted) -> str:
@@ -186,7 +188,6 @@ class SetupGoal:
 
     @property
     def name(self) -> str:
-        """What people call the operating system here."""
         return self.facts.system.name if self.facts.system else "this system"
 
 

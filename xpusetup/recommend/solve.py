@@ -213,7 +213,7 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
             title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
     if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
-        create = Command(f"xpusetup bundle create {file} {profile.name}{form}")
+        create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
         options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"
@@ -422,7 +422,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = tuple(Command(f"xpusetup {verb} {name}") for verb in ("setup", "build"))
+    for_others = (Command(f"xpusetup setup {name} --for build"), Command(f"xpusetup build {name}"))
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),

@@ -103,7 +103,6 @@ class Span:
 
     @property
     def ended(self) -> float:
-        """When it ended."""
         return self.began + self.seconds
 
 
@@ -430,7 +429,13 @@ def make_report(material: Material) -> BuildReport:
     """Give the report. What the manifest holds of another form is left out: another version may have written it."""
     manifest, spans = material.manifest, material.spans
     pieces = Scale(spans).share(POINTS)
-    edges = [(step, edge) for step, found in material.edges.items() for edge in found]
+    began = {span.step: span.began for span in reversed(spans)}  # ninja's log also has what earlier builds compiled
+    edges = [
+        (step, edge)
+        for step, found in material.edges.items()
+        for edge in found
+        if not edge.began or edge.began >= began.get(step, 0) - 1
+    ]
     longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
     wheels = _read(list[RootWheel], manifest.get("wheels")) or []
     return BuildReport(

@@ -1,7 +1,5 @@
 """The builds that are here: how far each is, and which one is meant where none is named."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence
@@ -37,7 +35,6 @@ class Build:
 
     @property
     def name(self) -> str:
-        """The name of its folder."""
         return self.root.path.name
 
     @property
@@ -61,7 +58,6 @@ class Build:
 
 
 def find_builds(folder: Path) -> list[Build]:
-    """Give the builds in a folder, by name."""
     found = (read_build(root) for root in find_roots(folder) if root.path.name != COLLECTED)
     return [each for each in found if each]
 
@@ -113,7 +109,6 @@ def _lack(build: Build) -> str:
 
 
 def _go_on(build: Build) -> str:
-    """Give the command that goes on with a build."""
     name = shlex.quote(build.name)
     if build.standing.held:
         return f"xpusetup status {name}"

@@ -47,7 +47,6 @@ class Counts:
         return Counts(self.hits - other.hits, self.misses - other.misses)
 
     def __str__(self) -> str:
-        """Say it in words."""
         return f"{self.hits} of {self.hits + self.misses} compiles"
 
 
@@ -144,7 +143,6 @@ class CacheWatch:
         return {"CCACHE_STATSLOG": str(self.log)} if self.launcher.name == "ccache" else {}
 
     def counts(self) -> Counts:
-        """Give what was found and what was not, up to now."""
         if self.launcher.name == "ccache":
             return parse_stats_log(files.read_text(self.log) or "")
         return read_sccache(self.launcher) - self.before

@@ -157,7 +157,6 @@ def find_steps(changes: Sequence[DistributionChange], steps: Sequence[Step]) -> 
 
 
 def describe(change: DistributionChange) -> str:
-    """Say what became of a distribution, in half a sentence."""
     if change.was is None:
         return f"{change.name} {change.now} came into the environment"
     if change.now is None:

@@ -1,17 +1,12 @@
 """Keys and stamps: when a step is done, and which input changed. `helpers/step.sh` has the same rules."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Step, StepState
-
+from xpusetup.base.model import Step, StepState
 
 # Which input of a step changed: what it kept when it was done, beside what it would follow from now.
 
@@ -154,7 +149,6 @@ def installs(step: str) -> bool:
 
 
 def sha256(text: str) -> str:
-    """Hash a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -177,7 +171,6 @@ def _parse_made(line: str) -> Made:
 
 
 def render_stamp(stamp: Stamp) -> str:
-    """Give a stamp as a step writes it."""
     lines = (f"{made.sha256} {made.size} {made.changed} {made.touched} {made.inode} {made.path}" for made in stamp.made)
     return "".join(f"{line}\n" for line in (stamp.key, *lines))
 

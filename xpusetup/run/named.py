@@ -1,7 +1,5 @@
 """What a word stands for that names a profile or a build: `2.14`, `torch-2.14`, `mine.toml`, `sim`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +13,6 @@ Names = TypeVar("Names", str, list[str])
 
 
 def full_names(given: Names) -> Names:
-    """Give names of profiles in full: torch-2.14 for 2.14."""
     return full_name(given) if isinstance(given, str) else [full_name(each) for each in given]
 
 
@@ -31,13 +28,11 @@ class Named:
 
     @property
     def _profile(self) -> str:
-        """The profile that it names, empty for none."""
         whole = full_name(self.word)
         return whole if is_path(whole) or whole in (*profile_names(), *stack_names()) else ""
 
     @property
     def _lock(self) -> dict[str, Any]:
-        """The lock of the build that it names, empty for none."""
         if "/" in self.word or self.word in {".", ".."}:
             return {}
         for word in dict.fromkeys((self.word, self._profile)):
@@ -46,7 +41,6 @@ class Named:
         return {}
 
     def is_known(self) -> bool:
-        """Say whether it names a build, or a profile that ships."""
         return bool(self._lock or self._profile)
 
     def place(self) -> dict[str, str]:

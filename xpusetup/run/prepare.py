@@ -41,7 +41,7 @@ from xpusetup.run.root import (
     write_plan,
 )
 from xpusetup.system import files
-from xpusetup.system.environment import variable
+from xpusetup.system.environment import short_path, variable
 from xpusetup.system.kept import keep
 from xpusetup.system.trust import find_foreign
 
@@ -194,7 +194,6 @@ class PreparedPlan:
     notes: tuple[str, ...] = ()
 
     def statuses(self) -> tuple[Status, ...]:
-        """Judge every step by what is on disk now."""
         seen = read_state(self.root, self.plan, self.scripts, self.identities)
         return make_statuses(self.plan.steps, replace(seen, damaged={**self.replaced(seen.stamps), **seen.damaged}))
 
@@ -237,6 +236,16 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
     return Advice(newer, ", or compile for what it knows: ", workspace.command("build", *words))
 
 
+def _say_private(workspace: Workspace, facts: Facts) -> str:
+    """Warn of a Python in this user's home for a build outside of it: for others and on nodes it may not be there."""
+    home = Path.home().resolve()
+    python = Path(facts.python.executable).resolve() if facts.python else Path("/")
+    if python.is_relative_to(home) and not workspace.root.resolve().is_relative_to(home):
+        shown = short_path(str(python))
+        return f"{shown} is in your home, and other users may not read it. Name a Python that all have: --python PATH"
+    return ""
+
+
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
     """Make the plan of the last build again, where nothing of it is left to do; the machine is not looked at."""
     _check(workspace, request)
@@ -268,7 +277,11 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     bad = describe_known_bad(facts, workspace.profile, purpose)
     together = describe_collectives(facts, workspace.profile, purpose)
     kits = (describe_refused(facts, workspace.profile, purpose), describe_others(facts, workspace.profile, purpose))
-    notes = (*filter(None, (aimed.note, foreign, together, *kits)), *bad, *left_out(workspace.profile, request))
+    notes = (
+        *filter(None, (aimed.note, foreign, together, *kits, _say_private(workspace, facts))),
+        *bad,
+        *left_out(workspace.profile, request),
+    )
     made = _prepare(workspace, request, target, purpose)
     if words := describe_targets(facts, made.plan):
         notes, missing = (*notes, words), tuple(dict.fromkeys((*missing, name_lacking(facts))))

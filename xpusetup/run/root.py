@@ -1,7 +1,5 @@
 """A root: the folder of one build. What lies in it, written whole and read back."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -51,15 +49,16 @@ class Root:
 
     path: Path
 
+    def __str__(self) -> str:
+        return str(self.path)
+
     def __truediv__(self, name: str) -> Path:
         return self.path / name
 
     def log(self, step: str) -> Path:
-        """Give where a step's output goes."""
         return self.path / "logs" / f"{step}.log"
 
     def script(self, step: str) -> Path:
-        """Give where a step's script lies."""
         return self.path / "steps" / f"{step}.sh"
 
 
@@ -142,7 +141,6 @@ def read_origins(root: Root) -> dict[str, str]:
 
 
 def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:
-    """Write the scripts and helpers of a plan into its root."""
     texts = {**helpers, **{f"steps/{step}.sh": text for step, text in scripts.items()}}
     for name, text in texts.items():
         files.write_text(root / name, text, executable=name.endswith(".sh"))

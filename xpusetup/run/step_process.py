@@ -190,7 +190,6 @@ class Running:
         return self.kills_before is not None and read_kills() == self.kills_before and not filled
 
     def close(self) -> None:
-        """Let go of the log and the descriptor, once the process has ended."""
         self.log.close()
         if self.handle is not None:
             os.close(self.handle)

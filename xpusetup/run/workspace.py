@@ -399,7 +399,6 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
 
 
 def roots_folder(settings: Settings) -> Path:
-    """Give the folder that holds the roots of builds."""
     usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
     return from_home(variable("XPUSETUP_ROOT") or settings.root or usual).absolute()
 

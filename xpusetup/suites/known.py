@@ -34,11 +34,9 @@ class SuiteCounts:
 
     @property
     def bad(self) -> int:
-        """Failures and errors."""
         return self.failed + self.errors
 
     def __str__(self) -> str:
-        """Say it in a line."""
         return f"{self.bad} failed, {self.passed} passed, {self.skipped} skipped"
 
 
@@ -134,7 +132,6 @@ DEVICE_COUNT_FN = getattr(_module, "device_count", lambda: 1)
 
 
 def make_spec(device: str) -> tuple[str, str]:
-    """Give its name and text."""
     return NAME, TEXT.format(device=device)
 
 
@@ -234,7 +231,6 @@ class PublishedBaseline(Strict):
 
     @property
     def rows(self) -> dict[str, SuiteCounts]:
-        """Its counts by row, in the published order."""
         return {
             found["name"]: SuiteCounts(**{kind: int(found[kind]) for kind in COLUMNS})
             for found in ROW.finditer(self.markdown)
@@ -252,7 +248,6 @@ class Suites(Strict):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Give the names of the suites."""
         return tuple(one.name for one in self.suite)
 
     def find(self, name: str) -> Suite:

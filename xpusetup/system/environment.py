@@ -1,7 +1,5 @@
 """The caller's environment, read here alone and changed in nothing but a home that lacks, and the clock."""
 
-from __future__ import annotations
-
 import datetime as dt
 import errno
 import os
@@ -24,7 +22,6 @@ def now() -> float:
 
 
 def today() -> str:
-    """Give the day as 2026-11-21, in universal time."""
     return dt.datetime.now(dt.timezone.utc).date().isoformat()
 
 
@@ -39,7 +36,6 @@ def give_home() -> None:
 
 
 def variables() -> dict[str, str]:
-    """Give all variables of the caller."""
     return dict(os.environ)
 
 
@@ -54,7 +50,6 @@ def without(names: Iterable[str]) -> Iterator[None]:
 
 
 def which(name: str) -> str | None:
-    """Give the path of a program that the caller's PATH finds."""
     import shutil  # noqa: PLC0415 - a build that is done looks for none
 
     return shutil.which(name)
@@ -103,7 +98,6 @@ def cache_folder(name: str) -> Path:
 
 
 def config_folder() -> Path:
-    """Give the folder in which this user keeps what this program is to do."""
     return Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config").absolute() / "xpusetup"
 
 

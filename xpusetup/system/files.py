@@ -43,7 +43,6 @@ class FreeSpace:
         return self.total > 0 and (self.free < FULL_BELOW or self.files == 0)
 
     def __str__(self) -> str:
-        """Say what is left."""
         if self.files == 0:
             return f"{self.path} takes no more files"
         return f"{self.path} has {render_size(self.free)} of {render_size(self.total)} left"
@@ -80,11 +79,9 @@ class Sysroot:
 
     @classmethod
     def from_environment(cls) -> Sysroot:
-        """Take XPUSETUP_SYSROOT if it is set."""
         return cls(os.environ.get("XPUSETUP_SYSROOT", "").rstrip("/"))
 
     def path(self, name: str) -> Path:
-        """Give where an absolute path lies here."""
         return Path(f"{self.text}{name}")
 
     def read(self, name: str) -> str | None:
@@ -291,7 +288,6 @@ def package_file(name: str) -> Path:
 
 
 def package_text(name: str) -> str:
-    """Read a data file of the package."""
     return package_file(name).read_text(encoding="utf-8")
 
 
@@ -309,7 +305,6 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str | None:
-    """Read a small text file; None where there is none that may be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:  # also where /sys and /proc answer with EIO or EINVAL: the kernel has nothing to say
@@ -491,7 +486,6 @@ def find_wheel(name: str) -> Path:
 
 
 def hash_file(path: Path) -> str:
-    """Hash a file without reading it into memory whole."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         for block in iter(lambda: stream.read(1 << 20), b""):

@@ -18,7 +18,6 @@ COLOURS = {"+": "green", "-": "red", "@": "cyan"}
 
 
 def show_adopted(console: Console, data: AdoptedProject, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what was written or would be, and the command that takes it back."""
     if not (data.written or data.undone):
         show_changes(console, data)
         console.print(f"   write it:      {escape(data.apply)}", soft_wrap=True)
@@ -34,7 +33,6 @@ def show_adopted(console: Console, data: AdoptedProject, *, verbose: bool) -> No
 
 
 def show_changes(console: Console, data: AdoptedProject) -> None:
-    """Print what stays, from where, and the diff of each file."""
     console.print(f"\n {escape(data.project)} · torch of {escape(data.environment)}\n", soft_wrap=True)
     for each in data.changes:
         for line in each.diff.splitlines():

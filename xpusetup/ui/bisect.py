@@ -19,7 +19,6 @@ SHORT = 12
 
 
 def show_bisect(console: Console, data: Bisection, *, verbose: bool) -> None:
-    """Print the culprit, or who is suspected and why no build can tell."""
     console.print()
     if wheels := data.nightlies:
         skipped = sum(trial.verdict == "skip" for trial in wheels.trials)
@@ -59,7 +58,6 @@ def _show_commit(console: Console, commit: Commit) -> None:
 
 
 def brief_bisect(data: Bisection) -> str:
-    """Name the commit in a line."""
     found = data.inside if data.inside and data.inside.culprit else data
     if not found.culprit:
         return ""

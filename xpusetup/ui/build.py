@@ -29,7 +29,6 @@ LINE = 88
 
 
 def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
-    """Print how a build ended."""
     if data.failure:
         show_failure(console, data.failure)
         show_attempts(console, data.reached_out)
@@ -41,7 +40,6 @@ def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
 
 
 def show_install(console: Console, data: InstallResult, *, verbose: bool) -> None:
-    """Print how an installation ended, and what it took out of the environment."""
     if data.failure:
         show_failure(console, data.failure)
         return
@@ -95,18 +93,16 @@ def _stopped(data: BuildResult) -> tuple[str, str]:
 
 
 def in_one_line(data: BuildResult, done: str) -> str:
-    """Say how a build that did not fail ended, in one line."""
     if data.target:
         return f"[green]✓[/] {escape(data.target.target)}"
     if data.left:
         mark, told = ("[green]✓[/]", f"{' and '.join(data.only)} alone, as asked; ") if data.only else _stopped(data)
         return f"{mark} {told}{steps_left(data.left)}"
     told = verified(data) if data.verified else f"[yellow]![/] {done}{NOT_VERIFIED[data.not_verified]}"
-    return f"{told} · {_wheels(data)} in {with_home(data.root)}" if data.wheels else told
+    return f"{told} · {_wheels(data)}" if data.wheels else told
 
 
 def _show_use(console: Console, data: BuildResult) -> None:
-    """Say how what was made is used, here and elsewhere."""
     if data.ran:
         console.print(f"   {_time(data)}")
     if data.left and not data.only:
@@ -146,7 +142,6 @@ def _wheels(data: BuildResult) -> str:
 
 
 def show_failure(console: Console, failure: StepFailure) -> None:
-    """Print why a step failed, as far as that is known, and how to go on."""
     go_on = failure.go_on
     if failure.compiler:  # flush left and in one line: editors and terminals make a link of FILE:LINE:COLUMN
         console.print()
@@ -178,16 +173,13 @@ def show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"   [bold]By hand[/]  {with_home(failure.again)}")
     console.print(f"   [bold]Log[/]      {with_home(failure.log)}")
     if failure.causes[0].likely if failure.causes else failure.said is None:
-        console.print(
-            f"   [bold]Ask[/]      xpusetup explain {with_home(failure.log)} --prompt    [dim]a text for others[/]"
-        )
+        console.print("   [bold]Ask[/]      others, with this text:")
+        console.print(f"            xpusetup explain {with_home(failure.log)} --prompt", soft_wrap=True)
 
 
 def brief_built(data: BuildResult) -> str:
-    """Say in a line what was built."""
     return in_one_line(data, "built")
 
 
 def brief_installed(data: InstallResult) -> str:
-    """Say in a line what was installed."""
     return in_one_line(data, "installed")

@@ -31,7 +31,6 @@ OWN = "~/.local/share/xpusetup/app"
 
 
 def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:
-    """Print what was written, and how to use it."""
     console.print(f"\n [green]✓[/] {escape(short_path(data.file))} · {render_size(data.bytes)}")
     _show_contents(console, data)
     show_unverified(console, data.unverified if verbose else ())
@@ -51,7 +50,6 @@ def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> Non
 
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print whether a bundle is whole, and what it lacks."""
     console.print(f"\n {escape(short_path(data.file))} · made by xpusetup {data.created_by}")
     _show_contents(console, data)
     for what in data.missing:
@@ -103,10 +101,8 @@ def show_attempts(console: Console, attempts: Sequence[NetworkAttempt]) -> None:
 
 
 def brief_created(data: CreatedBundle) -> str:
-    """Name the bundle."""
     return name_file(data.file)
 
 
 def brief_verified(data: VerifiedBundle) -> str:
-    """Say in a line that a bundle is whole."""
     return f"{name_file(data.file)} is whole"

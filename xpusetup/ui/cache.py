@@ -1,19 +1,11 @@
 """What lies on the disk for all builds, and what was removed of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.commands.cache import CacheSize, PrunedCache
 from xpusetup.ui.console import DONE, show_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.cache import CacheSize, PrunedCache
-
 
 SIZES = ("sources and builds", "environment", "wheels", "other")
 TOLD = 100 << 20
@@ -21,7 +13,6 @@ TOLD = 100 << 20
 
 
 def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
-    """Print the sizes of the store and of the roots."""
     count = len(data.repositories)
     console.print(f"\n [bold]sources[/] {render_size(data.bytes)} in {_repositories(count)} · {escape(data.store)}")
     if data.freed:
@@ -46,7 +37,6 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
 
 
 def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what was removed, and what is busy."""
     removed, busy = len(data.removed), len(data.busy)
     bundles = " and the unpacked bundles" if data.unpacked else ""
     console.print(f"\n [green]✓[/] {_repositories(removed)}{bundles} removed, {render_size(data.freed)} freed")
@@ -59,5 +49,4 @@ def _repositories(count: int) -> str:
 
 
 def brief_pruned(data: PrunedCache) -> str:
-    """Say in a line what was removed."""
     return f"{DONE}{len(data.removed)} removed, {render_size(data.freed)} freed" if not data.busy else ""

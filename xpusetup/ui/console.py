@@ -204,7 +204,6 @@ class ProgressLine(Terminal):
     """What says how far work is. Where that cannot be written the work goes on; its end is told as ever."""
 
     def print(self, *objects: Any, **words: Any) -> None:
-        """Print, if it can be printed."""
         with suppress(OSError):
             super().print(*objects, **words)
 

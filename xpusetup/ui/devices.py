@@ -1,21 +1,13 @@
 """Accelerators and extensions: what is here, what serves it, what breaks torch; the table of saved results."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.devices import DeviceList, DeviceTable
+from xpusetup.machine.accelerators import AcceleratorRow
 from xpusetup.ui.console import DONE, MARKS, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.devices import DeviceList, DeviceTable
-    from xpusetup.machine.accelerators import AcceleratorRow
-
 
 HERE = {True: "[green]✓[/]", False: "[dim]·[/]", None: "[yellow]?[/]"}
 WHETHER = {True: "here", False: "not here", None: "no device file"}
@@ -94,7 +86,6 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
 
 
 def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the table of devices as it is, or say which page shows it now."""
     if data.file is None:
         console.out(data.markdown, end="")
         return
@@ -103,5 +94,4 @@ def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  
 
 
 def brief_devices(data: DeviceList) -> str:
-    """Say in a line that nothing is wrong."""
     return f"{DONE}nothing breaks `import torch` here" if data.checked else ""

@@ -63,7 +63,6 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
-    """Print why there is no way or what leads along it, then what the checks say."""
     if level == "fail" and data.way.route == "none":
         prose(console, "   ", data.way.why)
     if data.pasted and data.pasted.surer:
@@ -132,7 +131,6 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
 
 
 def brief_doctor(data: Diagnosis) -> str:
-    """Say in a line that all is well."""
     level, verdict = _verdict_of_these(data) if data.only else _verdict(data)
     return f"{MARKS['ok']} {verdict}" if level == "ok" else ""
 
@@ -284,7 +282,6 @@ def _show_checks(console: Console, data: Diagnosis) -> None:
 
 
 def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
-    """Say what is not shown, and how to see it."""
     others = [each for each in data.can_build if each != data.profile]
     if verbose and data.root_causes and others and not data.pasted:
         console.print(f"\n what can be built here: {', '.join(others)}")
@@ -299,14 +296,12 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the list of checks."""
     width = max((len(check.id) for check in data.checks), default=0)
     for check in data.checks:
         console.print(f" {check.id:<{width}}  {check.area:<12} {escape(check.title)}")
 
 
 def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print a report for upstream, or where it is."""
     told = f" [green]✓[/] the report is in {escape(data.file)}, without names, addresses and tokens"
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 
@@ -314,8 +309,15 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
 def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> None:
     """Say what the error lines mean, but for fixes that stand above; then the lines that do not say why."""
     said = set() if pasted.surer else {cause.fix.say for cause in _causes(data)}
+    shown: list[str] = []
     for cause in (each for each in pasted.causes if each.fix not in said):
-        console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
+        line = cause.text.strip()[:160]
+        if any(line in each or each in line for each in shown):  # two readings of one line
+            prose(console, "     ", f"or: {cause.cause} ({cause.id})")
+            continue
+        shown.append(line)
+        console.print(f"\n Its errors  [bold]{cause.id}[/]")
+        prose(console, "     ", line, style="dim")
         prose(console, "     ", cause.cause)
         print_commands(console, cause.commands, 7)
         prose(console, "     ", cause.fix)
@@ -326,9 +328,12 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
     """Show the lines that say that it fails and not why, and what else the kernel calls an error."""
     for line in pasted.kernel:
         console.print(f"\n The kernel  {escape(line)}")
+    if pasted.symptoms and pasted.causes:
+        prose(console, "     ", f"with it came: {'; '.join(pasted.symptoms)}", style="dim")
+        return
     for line in pasted.symptoms:
         console.print(f"\n A message   {escape(line)}")
-    if pasted.symptoms and not pasted.causes:
+    if pasted.symptoms:
         words = "This says that it fails, and not why: it has many causes, and what was told does not say which."
         prose(console, "     ", f"{words} What to paste to know it stands at the end.")
 
@@ -336,10 +341,9 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
     """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
-    read = (
-        f"{pasted.unread} of {pasted.lines} lines were not recognized" if pasted.unread else "every line was recognized"
-    )
-    prose(console, "             ", f"{kinds or 'its error lines'}; {read}", first="\n Judged from ")
+    read = f"{pasted.unread} of {pasted.lines} lines were not recognized"
+    read = f"{kinds}; {read if pasted.unread else 'every line was recognized'}" if kinds else "its error lines alone"
+    prose(console, "             ", read, first="\n Judged from ")
     if pasted.cut:
         console.print("             only the first 4 MiB were read")
     for line in pasted.unread_lines if verbose else ():
@@ -354,7 +358,7 @@ def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> No
         console.print(f"             [dim]and {more} more: -v[/]")
     if pasted.ask:
         piped = "... | " if f"--paste {STDIN} " in pasted.ask else ""
-        console.print("\n Ask         no cause is sure: an assistant, a colleague or an issue, with what this prints:")
+        console.print("\n Ask         no cause is sure; a text to ask others with:")
         console.print(f"             {piped}{escape(pasted.ask)}")
 
 

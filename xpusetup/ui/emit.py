@@ -1,21 +1,13 @@
 """Files that were written for elsewhere."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.emit import Emitted
 from xpusetup.ui.console import DONE
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.emit import Emitted
 
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
-    """Print what was written and how it is used."""
     console.print(f" [green]✓[/] {len(data.files)} files")
     for label, line in (("begin with", data.start), *(("then", each) for each in data.then)):
         console.print(f"   {label:<12}{escape(line)}", soft_wrap=True)
@@ -26,5 +18,4 @@ def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
 
 
 def brief_emitted(data: Emitted) -> str:
-    """Say in a line what was written."""
     return f"{DONE}{len(data.files)} files; begin with: {escape(data.start)}"

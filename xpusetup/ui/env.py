@@ -21,7 +21,6 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what a shell evaluates, in its language."""
     unset, export, quote = LANGUAGES[data.shell]
     for name in filter(VARIABLE.fullmatch, data.unset):
         console.out(unset.format(name))

@@ -24,7 +24,6 @@ VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
 
 
 def show_list(console: Console, data: BuildList, *, verbose: bool) -> None:
-    """Print the table, below it what went wrong in each, and how one is used."""
     console.print(f"\n {escape(short_path(data.root))}\n")
     if not data.builds:
         console.print(" nothing is built here yet; the shortest way to PyTorch: xpusetup\n")
@@ -41,7 +40,6 @@ def show_list(console: Console, data: BuildList, *, verbose: bool) -> None:
 
 
 def show_glance(console: Console, rows: list[BuildSummary]) -> None:
-    """Print a short line for each build."""
     wide = max(len(row.name) for row in rows)
     for row in rows:
         torch = f"PyTorch {row.torch} · " if row.torch else ""

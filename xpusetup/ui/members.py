@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def show_misfits(console: Console, rows: Sequence[InstalledMisfit] | None) -> None:
-    """Print each with its first reason, and the command that mends it."""
     for row in rows or ():
         prose(console, "   ", f"{row.name} {row.version} {row.reason}", first=" [yellow]![/] ")
         console.print(f"   [bold]fix[/]  {with_home(row.fix)}", soft_wrap=True)
@@ -32,7 +31,6 @@ HOWS = {"wheel": "wheel", "source": "source", "skip": "left out"}
 
 
 def show_choices(console: Console, members: Sequence[StackMember]) -> None:
-    """Print each member with its candidates, and why each was taken or not."""
     for member in members:
         version = f" {member.version}" if member.version else ""
         console.print(f"\n {escape(member.distribution)}{escape(version)}  [dim]binds {member.binds}[/]")
@@ -42,7 +40,6 @@ def show_choices(console: Console, members: Sequence[StackMember]) -> None:
 
 
 def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
-    """Print what begins with it, each command whole."""
     console.print("\n" if starts else "", end="")
     for each in starts:
         instead = " (instead of installing)" if each.instead else ""
@@ -51,7 +48,6 @@ def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
 
 
 def show_proofs(console: Console, members: Sequence[StackMember]) -> None:
-    """Print how far each member was proved, and which are left out."""
     for member in members:
         if member.how == "skip":
             why = next(each.why for each in member.candidates if each.how == "skip")
@@ -62,7 +58,6 @@ def show_proofs(console: Console, members: Sequence[StackMember]) -> None:
 
 
 def show_why(console: Console, why: WhyPackage) -> None:
-    """Print the chain of a package, a line for each link."""
     console.print()
     for number, line in enumerate(why.lines):
         prose(console, "     ", line, first="   [dim]└[/] " if number else " ")

@@ -1,42 +1,33 @@
 """Profiles on the screen, and their locks."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import bash_on_one_line
+from xpusetup.commands.profiles import (
+    CheckedProfile,
+    ListedProfile,
+    LockedProfile,
+    NewProfile,
+    ProfileList,
+    ProfileSchema,
+    ShownProfile,
+    TrustedFiles,
+)
+from xpusetup.config.profile import Component, Patched
 from xpusetup.ui.console import name_file, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.profiles import (
-        CheckedProfile,
-        ListedProfile,
-        LockedProfile,
-        NewProfile,
-        ProfileList,
-        ProfileSchema,
-        ShownProfile,
-        TrustedFiles,
-    )
-    from xpusetup.config.profile import Component, Patched
-
 
 # Locks on the screen: what each part is pinned to now, and where that is known from.
 
 
 def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print a lock."""
     given = ", ".join(f"{name} {ref}" for name, ref in data.revs.items())
     what = f"with {given}" if given else "with every commit as it is, and the hashes that indexes publish"
     console.print(f"\n {data.profile} {escape(what)}{chr(10) * bool(data.components)}")
@@ -55,7 +46,6 @@ def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None: 
 
 
 def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what to do with a new profile."""
     file = escape(bash_on_one_line(data.file))
     console.print(f" [green]✓[/] {escape(data.file)}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
@@ -121,7 +111,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print a profile with the source and the confidence of each pin."""
     console.print(f"\n {data.name}")
     prose(console, " ", data.summary)
     console.print(f"\n tried    {escape(data.tried)}")
@@ -190,12 +179,10 @@ def _show_patches(console: Console, source: Patched) -> None:
 
 
 def show_checked(console: Console, data: CheckedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print that a profile is right."""
     console.print(f" [green]✓[/] {data.profile}: {', '.join(data.components)}")
 
 
 def show_trusted(console: Console, data: TrustedFiles, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what is trusted now."""
     for each in data.files:
         why = f", though {each.why}" if each.why else ", which is yours alone"
         prose(console, "   ", f"{each.path} is trusted as it is now{why}", first=" [green]✓[/] ")
@@ -204,10 +191,8 @@ def show_trusted(console: Console, data: TrustedFiles, *, verbose: bool) -> None
 
 
 def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write a schema as editors read it."""
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 
 def brief_profile(data: LockedProfile | NewProfile) -> str:
-    """Name the file that was written."""
     return name_file(data.file) if data.file else ""

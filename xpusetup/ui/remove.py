@@ -1,23 +1,15 @@
 """What goes with a build, what that frees, and what stays because it is not ours."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.commands.remove import Removed
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import prose
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.remove import Removed
-
 
 def show_before(console: Console, data: Removed) -> None:
-    """Print what would go."""
     console.print(f"\n [bold]{escape(short_path(data.root))}[/] · frees {render_size(data.freed)}\n")
     inside = [path for path in data.places if path.startswith(f"{data.root}/")]
     names = sorted({path.removeprefix(f"{data.root}/").partition("/")[0] for path in inside})
@@ -30,7 +22,6 @@ def show_before(console: Console, data: Removed) -> None:
 
 
 def show_removed(console: Console, data: Removed, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what became of it."""
     if not data.removed:
         console.print(" [yellow]![/] nothing was removed")
         return
@@ -39,7 +30,6 @@ def show_removed(console: Console, data: Removed, *, verbose: bool) -> None:  # 
 
 
 def in_one_line(data: Removed) -> str:
-    """Say what was removed."""
     stays = "" if data.gone else ", but for what is not ours"
     return f"[green]✓[/] {escape(short_path(data.root))} is removed{stays}: {render_size(data.freed)} freed"
 
@@ -54,5 +44,4 @@ def _show_rest(console: Console, data: Removed) -> None:
 
 
 def brief_removed(data: Removed) -> str:
-    """Say in a line what was removed."""
     return in_one_line(data) if data.removed else ""

@@ -1,26 +1,17 @@
 """Where a build's report lies, and the few lines that most people want from it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
+from xpusetup.commands.report import WrittenReport
 from xpusetup.report.contents import Span, last_parts
 from xpusetup.ui.console import name_file
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.report import WrittenReport
-
 
 SHOWN = 3
 
 
 def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what took longest, and where the whole of it is shown."""
     console.print(f"\n {data.profile} · {escape(data.root)}\n")
     for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
         console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
@@ -43,5 +34,4 @@ def _load(step: Span) -> str:
 
 
 def brief_report(data: WrittenReport) -> str:
-    """Name the page."""
     return name_file(data.file)

@@ -3,25 +3,18 @@
 Every screen reads the same without colour, at any width from 60 to 100, and as plain lines when it is no terminal.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.base.errors import XpuError
 from xpusetup.base.text import hide, hide_all
-from xpusetup.commands.result import AS_IT_IS, takes_result
+from xpusetup.commands.result import AS_IT_IS, AnyResult, takes_result
 from xpusetup.ui.console import literal, make_console, mark_commands, marked_prose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import Console
-
-    from xpusetup.base.errors import XpuError
-    from xpusetup.commands.result import AnyResult
 
 
 def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr: bool = False) -> None:
@@ -34,7 +27,6 @@ def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr
 
 
 def show_error(error: XpuError) -> None:
-    """Print an error on stderr: what happened, and below it what mends it."""
     console = make_console(stderr=True)
     first, *rest = hide(error.message).splitlines() or [""]
     console.print(f" [red]✗[/] {escape(first)}")
@@ -67,7 +59,6 @@ def find_screen(kind: type, prefix: str = "show_") -> Callable[..., Any] | None:
 
 
 def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
-    """Print the screen of a result."""
     show = find_screen(type(data))
     if show is not None:
         show(console, data, verbose=verbose)

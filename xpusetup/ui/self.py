@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print what this program is, how a newer one comes, and its places."""
     console.print(f"\n [bold]xpusetup {escape(data.version)}[/] · Python {data.python}")
     rows = [
         ("program", short_path(data.program)),
@@ -40,10 +39,8 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
 
 
 def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the page as it is."""
     sys.stdout.write(data.text + "\n")
 
 
 def show_prompt(console: Console, data: Prompt, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Write the text as it is: it is piped or copied."""
     console.out(data.prompt, end="")

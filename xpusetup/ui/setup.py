@@ -1,26 +1,20 @@
 """The commands of setup in order, what has to be done by hand, and how to go on."""
 
-from __future__ import annotations
-
 import shlex
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.setup import SetupResult
 from xpusetup.ui.console import DONE, MARKS, print_commands, prose
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.setup import SetupResult
-
-
+GOALS = {"run": "run {}", "build": "build {} from source"}
+OTHERS = {"run": "needed to build it from source", "build": "needed to run it, without compiling"}
 THEN = {"restart": "then restart, and run the same command again for the rest", "login": "then log out and in again"}
 
 
 def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
-    """Print what to install, or what became of it."""
     if data.ran:
         _show_end(console, data)
         return
@@ -39,17 +33,17 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
         console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
         console.print(f" [green]✓[/] nothing is missing; next: {escape(data.follows)}\n")
+    if data.other:
+        console.print(f" {OTHERS[data.goal]}: {escape(data.other)}\n", style="dim")
 
 
 def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
-    """Print the commands by step, and what no command is known for."""
     console.print(f"\n [bold]{escape(data.machine)}[/]")
-    console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
+    console.print(f" needed to {GOALS[data.goal].format(data.profile)} · data of {data.collected}\n", style="dim")
     if data.without_gpu:
-        console.print(f" {MARKS['warn']} no Intel GPU was found: [cyan]lspci -nn | grep -E 'VGA|Display'[/]")
-        build = "this prepares a build for another machine"
-        more = build if data.goal == "build" else "to prepare a build for another machine: xpusetup setup --for build"
-        console.print(f"   {more}\n")
+        what = "no Intel GPU was found; what is built here runs elsewhere"
+        console.print(f" {MARKS['warn']} {what if data.goal == 'build' else 'no Intel GPU was found'}:")
+        console.print("   [cyan]lspci -nn | grep -E 'VGA|Display'[/]\n")
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
@@ -77,5 +71,4 @@ def _show_end(console: Console, data: SetupResult) -> None:
 
 
 def brief_setup(data: SetupResult) -> str:
-    """Say in a line what was done."""
     return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""

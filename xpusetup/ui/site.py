@@ -17,12 +17,11 @@ if TYPE_CHECKING:
 
 
 def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the file that was written, and what looks at it."""
     console.print(f"\n {DONE}{escape(short_path(data.file))}\n", soft_wrap=True)
     for line in data.text.splitlines():
         console.print(f"   {escape(line)}", style="dim", soft_wrap=True)
     if data.file != FOR_ALL:
-        console.print(f"\n for all users of a machine it is {FOR_ALL} (--out)", style="dim")
+        console.print(f"\n for all users: root writes {FOR_ALL} (--out); else each copies this one", style="dim")
     console.print("\n see what it does:")
     for line in data.checks:
         console.print(f"   [cyan]{escape(line)}[/]")
@@ -30,5 +29,4 @@ def show_site(console: Console, data: SiteFile, *, verbose: bool) -> None:  # no
 
 
 def brief_site(data: SiteFile) -> str:
-    """Say in a line what was written."""
     return f"{DONE}{escape(short_path(data.file))}"

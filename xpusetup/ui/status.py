@@ -55,7 +55,6 @@ def _show_sources(console: Console, data: BuildStatus) -> None:
 
 
 def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
-    """Print what a root holds."""
     console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {with_home(data.root)}\n")
     for wheel in data.wheels:
         mark = "[red]✗[/]" if not wheel.intact else "[green]✓[/]" if wheel.installed else "[dim]·[/]"

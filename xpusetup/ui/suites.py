@@ -1,27 +1,18 @@
 """Results of a suite of tests: the table, what crashed, what differs from the baseline, the operators."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration
+from xpusetup.commands.suites import SuiteList, SuiteResult
 from xpusetup.ui.console import DONE, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.suites import SuiteList, SuiteResult
-
 
 FEW = 10
 
 
 def show_suites(console: Console, data: SuiteResult, *, verbose: bool) -> None:
-    """Print the results of a run."""
     what = f"{data.suite} {data.versions.suite or ''}".strip()
     console.print(f"\n {escape(what)} · {data.device} · torch {data.versions.torch} · {escape(data.environment)}\n")
     console.out(data.markdown.rstrip("\n"), highlight=False)
@@ -85,7 +76,6 @@ def _show_end(console: Console, data: SuiteResult) -> None:
 
 
 def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None:
-    """Print which suites there are, and what was published of them."""
     for one in data.list_:
         parts = f"  [dim]--select {', '.join(one.select)}[/]" if one.select else ""
         console.print(f" {one.name:<14}{escape(one.title)}{parts}")
@@ -99,7 +89,6 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
 
 
 def brief_suites(data: SuiteResult) -> str:
-    """Say in a line what passed."""
     passed = sum(row.passed for row in data.suites)
     against = f" · not worse than {escape(data.against.baseline)}" if data.against else ""
     return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"

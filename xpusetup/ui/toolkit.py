@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
-    """Print where it lies, how it is switched on, and whose terms hold."""
     sizes = f"{len(data.wheels)} wheels, {render_size(data.bytes)}"
     said = {"made": f"made of {sizes}", "updated": "its driver is a newer one now", "unchanged": "as it was"}
     folder = escape(short_path(data.folder))
@@ -32,5 +31,4 @@ def show_toolkit(console: Console, data: MadeToolkit, *, verbose: bool) -> None:
 
 
 def brief_toolkit(data: MadeToolkit) -> str:
-    """Say in a line what was made."""
     return f"{DONE}{escape(short_path(data.folder))}: {data.state}, {data.version}"

@@ -19,7 +19,6 @@ NAMED = 12
 
 
 def show_unverified(console: Console, rows: Sequence[UnverifiedOrigin]) -> None:
-    """Print a line for each distribution or program of unverified origin."""
     for row in rows:
         held = f"held to its first use, sha256 {row.sha256[:NAMED]}" if row.sha256 else "held to its first use"
         console.print(f" [yellow]![/] {escape(row.name)}: unverified origin (no published hash is known); {held}")

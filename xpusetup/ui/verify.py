@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -35,7 +36,6 @@ NAME, TIME, LEAST = 28, 9, 24
 
 
 def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print the checks that there are, by area."""
     area, width = "", max((len(check.id) for check in data.list_), default=0)
     for check in data.list_:
         if check.area != area:
@@ -45,13 +45,15 @@ def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None
 
 
 def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
-    """Print a verification."""
     checks = data.checks
     names = ", ".join(device.name for device in data.devices) or "no device"
     why = f" [dim]({escape(data.chosen_by)})[/]" if " " in data.chosen_by else ""
     console.print(f"\n {data.device} · {escape(names)} · torch {data.versions.torch or '?'}{why}\n")
     for area in dict.fromkeys(_area(check) for check in checks):
         _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
+    for cause, number in Counter(check.caused_by for check in checks if check.caused_by and not verbose).items():
+        what = "1 check follows" if number == 1 else f"{number} checks follow"
+        console.print(f" {MARKS['skip']} {what} from {cause}; -v shows {'it' if number == 1 else 'them'}")
     _end(console, data, verbose=verbose)
 
 
@@ -60,11 +62,10 @@ def _area(check: CheckResult) -> str:
 
 
 def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbose: bool) -> None:
-    """Print what passed as one line, then whatever did not: a check that follows from another one is counted."""
+    """Print what passed as one line, then whatever did not, but for checks that follow from another one."""
     passed = [check for check in checks if check.level == "ok"]
     if passed and not verbose:
         _show_passed(console, area, passed, whole=not any(check.level in FAILING for check in checks))
-    folded: dict[str, int] = {}
     skipped: dict[str, list[str]] = {}
     for check in checks:
         if verbose or (check.level not in ("ok", "skip") and not check.caused_by):
@@ -72,16 +73,11 @@ def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbos
             _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
             if check.level in FAILING and check.limit:
                 console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
-        elif check.caused_by:
-            folded[check.caused_by] = folded.get(check.caused_by, 0) + 1
-        elif check.level == "skip":
+        elif check.level == "skip" and not check.caused_by:
             skipped.setdefault(check.seen, []).append(check.title)
     for seen, names in skipped.items():
         what = names[0] if len(names) == 1 else f"{len(names)} of {area}"
         _line(console, "-", what, seen)
-    for cause, number in folded.items():
-        what = "1 check follows" if number == 1 else f"{number} checks follow"
-        _line(console, MARKS["skip"], area, f"{what} from {cause} (-v shows it)")
 
 
 def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whole: bool) -> None:
@@ -141,7 +137,6 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
 
 
 def show_fallbacks(console: Console, data: FallbackTables, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print each table, what its words mean, and what it cannot tell."""
     if data.markdown or not console.is_terminal:
         _show_markdown(console, data)
         return
@@ -168,7 +163,6 @@ def _show_rows(console: Console, operators: Sequence[Operator]) -> None:
 
 
 def _span(operator: Operator) -> str:
-    """Say with which releases it runs on the CPU."""
     releases = operator.releases
     if not releases:
         return ""
@@ -197,7 +191,6 @@ GENERATED = {"generated": "[green]✓[/]", "refused": "[yellow]![/]", "failed": 
 
 
 def show_codegen(console: Console, data: GeneratedCode, *, verbose: bool) -> None:
-    """Print what came of each target, and that nothing was run."""
     console.print(f"\n Triton {escape(data.triton)} · ocloc {escape(data.ocloc)} · {escape(data.profile)}\n")
     wide = max((len(target.name) for target in data.targets), default=0)
     for target in data.targets:
@@ -227,6 +220,5 @@ def _describe_code(kernels: Sequence[GeneratedKernel]) -> str:
 
 
 def brief_verify(data: DeviceVerification) -> str:
-    """Say in a line what was verified."""
     done = sum(check.level != "skip" for check in data.checks)
     return f"{DONE}verified on {escape(data.device)}: {done} checks" if data.verified else ""

@@ -124,7 +124,6 @@ def _show_rebuilt(console: Console, wheel: RebuiltWheel, *, verbose: bool) -> No
 
 
 def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    """Print which files hold the signed statements, and what checks one."""
     for wheel in data.wheels:
         console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
     for row in data.replaced:
@@ -134,10 +133,8 @@ def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:
 
 
 def brief_wheel(data: WheelVerification) -> str:
-    """Say in a line that a wheel is well."""
     return f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails"
 
 
 def brief_rebuilt(data: RebuildResult) -> str:
-    """Say in a line that the bytes are the same."""
     return f"{DONE}{len(data.wheels)} {'wheel' if len(data.wheels) == 1 else 'wheels'}: the same bytes"

@@ -1,7 +1,5 @@
 """Kernels that were compiled for GPUs which need not be here: what came of each target. Nothing of it was run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -86,12 +84,10 @@ class GeneratedTarget:
 
 
 def judge(record: CodegenRecord) -> list[GeneratedTarget]:
-    """Say what came of each target."""
     return [_judge_target(target) for target in record.targets]
 
 
 def explain_words(targets: list[GeneratedTarget]) -> dict[str, str]:
-    """Give what the words in these mean."""
     used = {target.status for target in targets}
     return {status: meaning for status, meaning in MEANING.items() if status in used}
 

@@ -1,7 +1,5 @@
 """Operators that run on the CPU: as published, as a log tells, in one form of table."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -104,7 +102,6 @@ class FallbackData(Strict):
         return found
 
     def names(self, release: str) -> tuple[str, ...]:
-        """Give the built-in list of a release, by name."""
         return tuple(sorted(name for name, releases in self._listed.items() if release in releases))
 
     def is_listed(self, name: str, release: str = "") -> bool:

@@ -205,7 +205,6 @@ def compare(proofs: Sequence[VerificationRecord]) -> list[ComparedCheck]:
 
 
 def render_table(proofs: Sequence[VerificationRecord]) -> str:
-    """Give the device x check table as Markdown."""
     head = ["", *(proof.device for proof in proofs)]
     who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
     names = [["name", *(proof.name for proof in proofs)]] if any(proof.name for proof in proofs) else []
@@ -256,12 +255,10 @@ class CheckTable:
 
 
 def identify(proof: VerificationRecord) -> ProvenDevice:
-    """Give a proof without its checks."""
     return ProvenDevice(**{each.name: getattr(proof, each.name) for each in fields(ProvenDevice)})
 
 
 def make_table(proofs: Sequence[VerificationRecord]) -> CheckTable:
-    """Make the table."""
     checks = [
         CheckStates(id=row.id, title=row.title, states=[mark or NOT_RUN for mark in row.marks], seen=row.seen)
         for row in compare(proofs)
@@ -396,7 +393,6 @@ def make_record(
     program: str,
     profile: str,
 ) -> OwnerRecord:
-    """Put together what an owner saves."""
     rows = [RecordedCheck(id=one.id, level=one.level, seen=one.seen, seconds=one.seconds) for one in seen.checks]
     return OwnerRecord(
         taken=taken,

@@ -203,7 +203,6 @@ def signed_bytes(payload: bytes) -> bytes:
 
 
 def render_envelope(payload: bytes, key: str, signature: bytes) -> str:
-    """Give a signed statement as one line."""
     packed = {"payloadType": PAYLOAD_TYPE, "payload": base64.b64encode(payload).decode()}
     signed = {"keyid": key, "sig": base64.b64encode(signature).decode()}
     return json.dumps({**packed, "signatures": [signed]}, sort_keys=True) + "\n"
@@ -374,7 +373,6 @@ def read_statement(seen: Evidence, key: Key | None) -> Statement:
 
 
 def check_subject(seen: Evidence, key: Key | None) -> str:
-    """Hold the statement against the wheel."""
     subject = read_statement(seen, key).subject
     if len(subject) != 1:
         raise RefusedError("subject-count", f"it is about {len(subject)} files, and has to be about this one alone")

@@ -1,7 +1,5 @@
 """What every helper hands out: files that appear whole or not at all, the summary of a step, and why it failed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -33,13 +31,11 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text."""
     with whole(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, document: object, indent: int | None = 2) -> None:
-    """Write a JSON document."""
     write_text(path, json.dumps(document, indent=indent) + "\n")
 
 

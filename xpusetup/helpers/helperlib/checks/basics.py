@@ -1,7 +1,5 @@
 """What all else follows from: the device answers, has its operators, and computes the right numbers."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import importlib.util
@@ -252,7 +250,6 @@ OPERATORS = {"vision": VISION, "transformers": TRANSFORMERS, "decoding": DECODIN
 
 
 def try_operator(bench: DeviceBench, run: Callable[[Inputs], Any]) -> Exception | None:
-    """Run one operator forward and backward, and give what it raised."""
     try:
         got = run(Inputs(bench))
         if got.requires_grad:

@@ -43,7 +43,6 @@ class Enough(BaseException):
 
 
 def generate_model(gpu: dict[str, Any]) -> Model:
-    """Let inductor generate the code of the model for this GPU."""
     if importlib.util.find_spec("torch") is None:
         return Model("", "there is no torch in this environment", {}, [])
     os.environ |= {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_FORCE_DISABLE_CACHES": "1"}

@@ -4,19 +4,14 @@ A conflict is told only where it is certain: of a symbol that nobody has, the li
 by the version node that was asked for, by another file of the same SONAME that has it, or by torch's own namespaces.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from helperlib.elf.file import Symbol, Symbols
-    from helperlib.elf.loader import Loaded, LoaderFile, Process
-
+from helperlib.elf.file import Symbol, Symbols
+from helperlib.elf.loader import Loaded, LoaderFile, Process
 
 STEM = re.compile(r"^(lib[\w+-]+?)\.so(?:\.|$)")
 ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch", "libtorch_cpu", "libc10")
@@ -34,6 +29,7 @@ NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
 OLD_STRINGS = re.compile(r"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)|[^\d]Ss(?=$|S_|[A-Z])")
 KEPT = 12
 """Names of symbols that a conflict holds; `count` says how many there are."""
+Names: TypeAlias = set[str] | frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,6 @@ class KnownFiles:
     served: dict[str, frozenset[str]] = field(default_factory=dict)
 
 
-Names: TypeAlias = "set[str] | frozenset[str]"
 NOBODY = frozenset(("",))
 """A file that no process holds."""
 

@@ -4,20 +4,16 @@ A *version node* is a name such as GLIBCXX_3.4.30 that a library gives to a set 
 library that it needs (verneed).
 """
 
-from __future__ import annotations
-
+import mmap
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Union
+from pathlib import Path
+from typing import NamedTuple, Union
 
-if TYPE_CHECKING:
-    import mmap
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    Buffer = Union[bytes, mmap.mmap]
+Buffer = Union[bytes, mmap.mmap]
 
 
 MAGIC = b"\x7fELF"
@@ -70,7 +66,6 @@ def machine_of(head: bytes) -> str:
 
 
 def name_machine(number: int) -> str:
-    """Name the processor of a library by its number."""
     return MACHINES[number][1] if number in MACHINES else f"processor {number}"
 
 
@@ -183,7 +178,6 @@ class Elf:
         return address
 
     def text(self, place: int) -> str:
-        """Give a text of the table of strings."""
         start = self._strings + place
         end = self.data.find(b"\0", start)
         if not 0 <= start <= end:
@@ -191,11 +185,9 @@ class Elf:
         return bytes(self.data[start:end]).decode("utf-8", "backslashreplace")
 
     def strings(self) -> bytes:
-        """Give the whole table of strings."""
         return bytes(self.data[self._strings : self._strings + self.value(STRSZ)])
 
     def texts(self, tag: int) -> tuple[str, ...]:
-        """Give all texts of a tag, in order."""
         return tuple(self.text(value) for name, value in self.tags if name == tag)
 
     def asked_versions(self) -> Iterator[tuple[int, Asked]]:
@@ -285,7 +277,6 @@ class Symbols(NamedTuple):
     nodes: bool = False
 
     def has(self, name: str, version: str) -> bool:
-        """Say whether a name is there, in that version node where one is given."""
         return f"{name}@{version}" in self.versioned if version else name in self.names
 
     def lacking(self, names: set[str], nodes: set[str]) -> tuple[set[str], set[str]]:

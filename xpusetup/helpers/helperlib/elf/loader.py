@@ -122,7 +122,6 @@ class Process:
         return scope
 
     def named(self, name: str) -> Loaded | None:
-        """Give what stands for a name in this process."""
         return self._named.get(name)
 
     def holds(self, library: LoaderFile) -> bool:

@@ -1,7 +1,5 @@
 """Distributions: those of the environment of the interpreter that runs this, those in wheels, and whose a file is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -186,7 +184,6 @@ class InstalledDistribution(NamedTuple):
 
 
 def read_distributions(places: Iterable[str]) -> list[InstalledDistribution]:
-    """Read the RECORD of all distributions of these site-packages."""
     found = []
     for place in places:
         for entry in sorted(os.listdir(place)) if os.path.isdir(place) else ():  # noqa: PTH112, PTH208 - names alone

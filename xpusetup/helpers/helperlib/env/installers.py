@@ -1,7 +1,5 @@
 """How distributions get into this environment and out of it: pip, uv, and what their settings hold pip to."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.util
 import io
@@ -149,7 +147,6 @@ def uninstall(names: list[str]) -> None:
 
 
 def site_file() -> Path:
-    """Give the settings file that pip reads in this environment alone."""
     return Path(sys.prefix) / "pip.conf"
 
 

@@ -4,8 +4,6 @@ Such a distribution is of unverified origin: the hash of its file is written dow
 `origins/`, one file a pin, as sha256sum writes it. From then on only that file is taken.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import platform
@@ -62,7 +60,6 @@ def write_pins(path: Path, pins: Iterable[Pin]) -> Path:
 
 
 def hash_file(path: Path) -> str:
-    """Hash a file of any size."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
         while block := stream.read(1 << 20):
@@ -92,7 +89,6 @@ def write_record(record: Path, pin: Pin, hashes: Sequence[tuple[str, str]]) -> P
 
 
 def write_sums(place: Path, hashes: Sequence[tuple[str, str]]) -> None:
-    """Write hashes and names whole, as sha256sum does."""
     write_text(place, "".join(f"{each}  {name}\n" for each, name in hashes))
 
 

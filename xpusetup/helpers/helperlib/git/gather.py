@@ -3,8 +3,6 @@
 What one repository fails for, the others do not: they come to their end, and the next run begins with what is missing.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re
@@ -177,7 +175,6 @@ def ways(address: str, wanted: TreeRepository) -> Iterator[tuple[str, ...]]:
 
 
 def has_commit(git: Git, place: Path, rev: str) -> bool:
-    """Say whether a repository has a commit."""
     found = git.ask(*inside(place), "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
     return found is not None and found.strip() == rev
 
@@ -247,7 +244,6 @@ class Gatherer:
             return FetchError(f"cannot write {repository.folder}: {error.strerror or error}", MAKE_ROOM, ROOM)
 
     def gather(self, repository: TreeRepository) -> GatheredRepository:
-        """Get the objects of one repository."""
         is_new = not (repository.folder / "HEAD").exists()
         repository.make()
         if not is_new:

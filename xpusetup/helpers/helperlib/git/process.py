@@ -5,8 +5,6 @@ ours: `xpusetup.store` (where fetched objects are kept, several are looked at in
 `xpusetup.<mirror>.fallbackOf` (asked where an address itself fails; like insteadOf it stands for a beginning).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select
@@ -52,7 +50,6 @@ class GitAnswer:
 
     @property
     def last(self) -> str:
-        """The words that matter."""
         return last_words(self.words) if self.words.strip() else f"git ended with {self.code}"
 
 
@@ -146,7 +143,6 @@ def without_credentials(text: str) -> str:
 
 
 def make_git() -> Git:
-    """Give git as it is set up here."""
     environment = {**os.environ, **QUIET}
     found = Git(environment).ask("--git-dir=/dev/null", "config", "--list", "-z") or ""
     settings: dict[str, tuple[str, ...]] = {}
@@ -218,7 +214,6 @@ LAST = re.compile(r"^(?:fatal|error|ERROR): ")
 
 
 def sort_failure(words: str) -> str:
-    """Give the kind of a failure by all that git said."""
     return next((kind for kind, pattern in PATTERNS if pattern.search(words)), OTHER)
 
 

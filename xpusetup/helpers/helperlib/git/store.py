@@ -41,7 +41,6 @@ class ObjectStore:
     folder: Path
 
     def place(self, address: str) -> Path:
-        """Give the repository of an address."""
         plain = address.rstrip("/").removesuffix(".git")
         name = UNSAFE.sub("-", "/".join(plain.split("/")[-2:])).strip("-.")[-LONGEST:]
         return self.folder / f"{name}-{hashlib.sha256(plain.encode()).hexdigest()[:12]}.git"
@@ -54,7 +53,6 @@ class ObjectStore:
             return False
 
     def forget(self, address: str) -> None:
-        """Remove what is kept of an address."""
         with self.lock(address) as place:
             (place / KEPT).unlink(missing_ok=True)
             for entry in place.iterdir():
@@ -114,7 +112,6 @@ class WholeObjects:
         return sum((place / f"objects/pack/{name}.pack").stat().st_size for name in self.packs)
 
     def write(self, place: Path) -> None:
-        """Write it."""
         told = (("commit", self.commits), ("pack", self.packs), ("end", self.ends))
         write_text(place / KEPT, "".join(f"{kind} {each}\n" for kind, those in told for each in sorted(those)))
 

@@ -53,7 +53,6 @@ class TreeRepository:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
         return self.path or self.tree.name
 
     def make(self) -> None:
@@ -159,7 +158,6 @@ def check_place(repository: TreeRepository, root: Path) -> None:
 
 
 def quote(text: str) -> str:
-    """Give a text as a value of git's configuration."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 

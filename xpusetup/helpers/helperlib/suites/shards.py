@@ -1,7 +1,5 @@
 """The parts of a suite: which there are, and each from its beginning to its end in processes of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -47,7 +45,6 @@ class Shard:
 
     @property
     def name(self) -> str:
-        """Its name, which also names its folder."""
         stem = self.row.replace("*.py", "files").strip("/").replace("/", ".")
         return stem if self.of == 1 else f"{stem}.{self.number}-of-{self.of}"
 

@@ -3,8 +3,6 @@
 Verdicts: ok, wrong, unsupported (the device lacks it), absent (this torch or this machine lacks it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -77,7 +75,6 @@ class BenchResult:
 
 
 def describe(result: BenchResult) -> dict[str, Any]:
-    """Give a result as the document holds it; what no device told is left out."""
     pairs = asdict(result).items()
     return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
 

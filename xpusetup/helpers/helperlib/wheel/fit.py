@@ -4,8 +4,6 @@ A library of the wheel is opened in the model as Python opens it after `import t
 be had by what the process holds already, or by what comes with it. All names are looked up at once, as RTLD_NOW does.
 """
 
-from __future__ import annotations
-
 import mmap
 import re
 import shutil
@@ -64,7 +62,6 @@ class WheelArchive:
         return self._parts[path]
 
     def parts(self) -> list[ArchivePart]:
-        """Give all of its libraries."""
         return [part for path in sorted(self.members) if (part := self.part(path)) is not None]
 
     def _read(self, path: str) -> ArchivePart | None:
@@ -115,7 +112,6 @@ class InstalledFiles:
         self.troubles: dict[str, str] = {}
 
     def parts(self) -> list[ArchivePart]:
-        """Give all of its libraries, with their symbols."""
         return [ArchivePart(one, self.disk.asked(one), self.disk.symbols(one)) for one in self.libraries()]
 
     def libraries(self) -> list[LoaderFile]:
@@ -168,7 +164,6 @@ class World:
         return next((part for one in self.archives if (part := one.part(path)) is not None), None)
 
     def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
-        """Give what a library asks others for."""
         part = self._part(library.path)
         return part.asked if part is not None else self.disk.asked(library)
 
@@ -386,7 +381,6 @@ class FitBench:
 
 
 def names_of(library: LoaderFile) -> set[str]:
-    """Give the names by which others ask for a library."""
     return {basename(library.path), library.soname} - {""}
 
 

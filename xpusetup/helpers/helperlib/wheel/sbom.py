@@ -35,7 +35,6 @@ SAFE = "%/:=&?~#+!$,;'@()*"
 
 
 def render_sbom(name: str, version: str, sources: Sequence[WheelSource]) -> bytes:
-    """Give the bill of materials of a distribution."""
     own = f"pkg:pypi/{quote(name)}@{quote(version, safe='')}"
     parts = [_component(each) for each in sources]
     document = {

@@ -56,7 +56,6 @@ class BuiltWheel:
 
 
 def render_statement(built: BuiltWheel) -> bytes:
-    """Give the statement of a wheel."""
     helpers = _file("helpers", digest_helpers(built.root / "helpers"))
     version = {"xpusetup": str(built.about.get("xpusetup", ""))}
     document = {
