@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TypeAlias
 
 from helperlib.elf.file import Symbol, Symbols
 from helperlib.elf.loader import Loaded, LoaderFile, Process
@@ -29,7 +28,6 @@ NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
 OLD_STRINGS = re.compile(r"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)|[^\d]Ss(?=$|S_|[A-Z])")
 KEPT = 12
 """Names of symbols that a conflict holds; `count` says how many there are."""
-Names: TypeAlias = set[str] | frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class KnownFiles:
 
     asked: Callable[[LoaderFile], tuple[Symbol, ...]]
     wanted: Callable[[LoaderFile], tuple[frozenset[str], frozenset[str]]]
-    lacking: Callable[[LoaderFile, Names, Names], tuple[Names, Names]]
+    lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
     served: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -114,7 +112,8 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
     there = {each.library.identity: each.library for each in where}
     if known.served.get(library.identity, NOBODY) <= there.keys():
         return []
-    left: tuple[Names, Names] = known.wanted(library)
+    plain, versioned = known.wanted(library)
+    left = set(plain), set(versioned)
     served: set[str] = set()
     del there[library.identity]
     for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
