@@ -50,6 +50,7 @@ GROUPS: tuple[WordGroup, ...] = (
             Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
             Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
             Word(r"--xpusetup-kernel-suffix=\w+", "own"),
+            Word(r"-fsycl-max-parallel-link-jobs=\d+", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
             Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
@@ -128,7 +129,6 @@ GROUPS: tuple[WordGroup, ...] = (
             ),
             Word(r"-f(no-)?sycl-allow-device-image-dependencies", "device"),
             Word(r"-Xclang", "device", 1),
-            Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
             Word(
                 r"--offload-compress|--no-offload-compress|--offload-compression-level=\d+",
                 "none",
