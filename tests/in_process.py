@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from json_schemas import hold_to_schema
+from xpusetup.base.errors import UsageError
 from xpusetup.cli import main
 
 if TYPE_CHECKING:
@@ -38,6 +40,13 @@ class Ran(NamedTuple):
 Program = Callable[[str], Ran]
 
 
+def repeats(said: str, words: str) -> bool:
+    """Say whether the fix of an error is the command that failed, however that names its profile."""
+    fixes = re.findall(r"^\s+fix  xpusetup (.*)$", said, re.MULTILINE)
+    first, *more = words.split() or [""]
+    return any(fix.split()[0] == first and {*fix.split()[1:]} == {*more} - {"-p", "--profile"} for fix in fixes)
+
+
 @pytest.fixture
 def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Program]:
     """Give a way to run the program; its handlers of signals go with it."""
@@ -47,7 +56,9 @@ def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
         with pytest.raises(SystemExit) as ended:
             main()
-        return Ran(int(ended.value.code or 0), *capsys.readouterr())
+        ran = Ran(int(ended.value.code or 0), *capsys.readouterr())
+        assert ran.code != UsageError.code or not repeats(ran.err, words), ran.err
+        return ran
 
     yield run
     for number, handler in before.items():

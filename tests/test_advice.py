@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
+from in_process import repeats
 from xpusetup.base.command import Advice, Command, whole_lines
 from xpusetup.base.values import parse_toml
 from xpusetup.base.verbs import ALIASES, BESIDE, COMMANDS, options_about_builds
@@ -162,7 +163,7 @@ def hold_whole(where: str, command: str) -> None:
     takes = options_about_builds(verb)
     words = command.removeprefix(f"xpusetup {verb}").split()
     named = takes & {"PROFILE", "BUILD"} and words and not words[0].startswith("-")
-    if verb and not named and not {"--profile", "--name"} & {*words}:
+    if verb and not named and not {"--profile", "--name", "--bundle"} & {*words}:
         assert ("torch-2.5" in completed.split()) == ("--profile" in takes), where
         assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in takes), where
 
@@ -216,6 +217,18 @@ def test_every_command_that_a_workspace_gives_is_one() -> None:
 def test_completed(text: str, wanted: str) -> None:
     assert complete(Command(text), CONTEXT) == wanted
     assert complete(Command(text), {}) == text
+
+
+def test_a_bundle_names_its_profile() -> None:
+    """Of a bundle of sim the fix was the command that had been refused: build torch-2.14 --bundle sim.tar."""
+    context = {"--profile": ["torch-2.14"], "--name": ["x"]}
+    assert complete(Command("xpusetup build --bundle sim.tar"), context) == "xpusetup build --name x --bundle sim.tar"
+
+
+def test_a_fix_that_repeats_is_seen() -> None:
+    said = " x sim.tar holds sim\n   fix  xpusetup build torch-2.14 --bundle sim.tar\n"
+    assert repeats(said, "build --bundle sim.tar -p torch-2.14")
+    assert not repeats(said, "build --bundle sim.tar")
 
 
 def test_only_what_is_a_command_is_touched() -> None:

@@ -261,3 +261,13 @@ def test_a_disk_whose_need_is_not_known() -> None:
 def test_answers_are_values() -> None:
     assert CheckAnswer("ok", "x") == CheckAnswer("ok", "x", {})
     assert Check("a.b", lambda _question: None).ask(Question(machine(), shipped("sim"), device("cpu"), "run")) is None
+
+
+@pytest.mark.parametrize("line", ["source /no.sh", "module load x"])
+def test_modules_are_listed_where_a_module_failed(line: str) -> None:
+    """Who had a bad `source` in the prelude was told to list modules."""
+    notes = {"toolkits.prelude": f"`{line}` in [toolkit] prelude of xpusetup.toml ended with 1"}
+    wanted = shipped("torch-2.14")
+    answer = BY_ID["oneapi.prelude"].ask(Question(machine(notes=notes), wanted, device("xpu"), "build"))
+    assert answer is not None
+    assert ("commands" in answer.words) == line.startswith("source")

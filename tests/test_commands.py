@@ -33,7 +33,7 @@ from xpusetup.run.preflight import failing, gate
 from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
-from xpusetup.system.files import hash_file
+from xpusetup.system.files import hash_file, is_open_to_others
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -325,14 +325,17 @@ def test_a_failed_download_tells_the_way_without_a_network(workspace: Workspace,
     assert told.id in NO_NETWORK
 
 
-def test_a_python_in_a_home_is_warned_of_where_the_build_is_for_all(
+def test_a_python_that_others_may_not_run_is_warned_of(
     workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a cluster the Python of a build must not lie where the others cannot read."""
-    python = tmp_path / "home/.local/share/uv/python/bin/python3.12"
-    facts = machine(LAPTOP, python={"executable": str(python)})
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    """On a cluster the Python of a build must not lie where the others cannot read, as in another's folder of 0700."""
+    closed = tmp_path / "colleague"
+    (closed / "bin").mkdir(parents=True)
+    closed.chmod(0o700)
+    monkeypatch.setattr("xpusetup.run.prepare.is_open_to_others", lambda path: path != closed)  # pytest's own is 0700
+    facts = machine(LAPTOP, python={"executable": str(closed / "bin/python3.12")})
+    assert not is_open_to_others(closed)
     shared = replace(workspace, root=tmp_path / "shared/sim")
     assert "--python PATH" in _say_private(shared, facts)
-    assert not _say_private(replace(workspace, root=tmp_path / "home/sim"), facts)
+    assert not _say_private(replace(workspace, root=closed / "sim"), facts)
     assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))

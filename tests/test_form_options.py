@@ -52,7 +52,7 @@ def _machine() -> Iterator[None]:
     """Stand in for the machine: what a form is made from may ask it nothing else."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("xpusetup.machine.probe.probe", lambda *_about: well())
-        patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
+        patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, *_about: facts)
         patch.setattr("xpusetup.run.prepare.read_identities", lambda *_: {})
         yield
 
@@ -126,8 +126,9 @@ def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, 
     (tmp_path / name).unlink()
     assert emit(kind, order, str(tmp_path)).code == 0
     (tmp_path / name).write_text("an older form")
-    emit(kind, order, str(tmp_path))
-    assert (tmp_path / name).read_text() != "an older form"
+    told = emit(kind, order, str(tmp_path)).data.notes
+    assert f"a form was there; what differed was written anew: {name}" in told
+    assert (tmp_path / name).read_text(errors="replace") != "an older form"
 
 
 @pytest.mark.parametrize("name", ["set", "only", "until", "rev"])

@@ -72,6 +72,26 @@ def test_slurm_asks_for_nothing_that_the_site_did_not_name() -> None:
     assert "MODULES=()" in texts["common.sh"]
 
 
+def test_a_verification_asks_for_what_it_needs() -> None:
+    """It asked for no memory and no cores, and got what the cluster gives to who asks for nothing."""
+    texts = render_slurm(CELLS[1:], Scheduler(gres="gpu:2", verify_cpus=2, verify_memory_gib=8))
+    assert "--cpus-per-task=2\n#SBATCH --mem=8G\n" in texts["verify.sbatch"]
+    assert "--cpus-per-task=2\n#SBATCH --mem=16G\n" in texts["nodes.sbatch"]  # two ranks
+    assert "--job-name=verify-torch-2.14\n" in texts["verify.sbatch"]
+    assert "--job-name=build\n" in render_slurm(CELLS, Scheduler())["build.sbatch"]
+
+
+@pytest.mark.parametrize("partition", ["", "gpu"])
+def test_limits_of_a_submission_are_those_of_its_builds(partition: str) -> None:
+    """SBATCH_TIMELIMIT=20:00:00, as the README advises, reached verifications too."""
+    text = render_slurm(CELLS[1:], Scheduler(gpu_partition=partition))["submit.sh"]
+    assert text.count("$(sbatch --") == 1
+    assert text.count("$(later --") == 3
+    unset = text.partition("later() {")[2].partition("}")[0]
+    assert "-u SBATCH_TIMELIMIT" in unset
+    assert ("-u SBATCH_PARTITION" in unset) == bool(partition)
+
+
 def test_slurm_asks_for_a_rank_for_each_device() -> None:
     text = render_slurm(CELLS[1:], Scheduler(gres="gpu:pvc:4", nodes=3))["nodes.sbatch"]
     assert [f"--{word}" in text for word in ("nodes=3", "ntasks=12", "ntasks-per-node=4", "array=0")] == [True] * 4

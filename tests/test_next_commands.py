@@ -64,6 +64,7 @@ AT_AN_END = {
         "UpstreamReport",
     ),
     *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
+    "Removed",  # a program that follows must not come to a deletion
 }
 """Results that answer a question, and after which the asker knows what to do."""
 KINDS = {kind for command in RESULTS for kind in types_of(command)}

@@ -275,6 +275,13 @@ def test_what_is_no_build_is_refused(make_folder: Callable[[Path], Path], here: 
     assert sorted(folder.rglob("*")) == before
 
 
+def test_of_a_folder_of_builds_they_are_named(here: Path) -> None:
+    make_root(here / "all/sim")
+    with pytest.raises(UsageError) as caught:
+        removing.look(Where(root=str(here / "all")))
+    assert caught.value.fix == f"it holds builds: sim; name one: xpusetup remove --root {here}/all/NAME"
+
+
 def test_nothing_goes_that_nobody_named(here: Path) -> None:
     make_root(here / "sim")
     with pytest.raises(UsageError) as caught:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.values import parse_toml
 from xpusetup.config.settings import FIND_MODULE, Settings, SettingsFile, make_network, merge_settings
 
 SITE, PROJECT = "/etc/xpusetup/site.toml", "xpusetup.toml"
@@ -140,6 +143,15 @@ def test_an_empty_value_rules_too() -> None:
             "origins: unknown key; known: " + ", ".join(sorted(each.name for each in fields(SettingsFile))),
         ),
         (
+            'scheduler.gres = "gpu 1"',
+            "scheduler.gres: must be one word of letters, digits and _ . : , / + @ - (here: 'gpu 1')",
+        ),
+        (
+            'scheduler.time = "forever"',
+            "scheduler.time: must be a time as Slurm has it: 12:00:00, 2-00:00:00, or minutes (here: 'forever')",
+        ),
+        ('root = "shared"', "root: must be a whole path, as /shared/xpusetup (here: 'shared')"),
+        (
             "toolkit = 1",
             "toolkit: must be a table (here: 1)",
         ),
@@ -155,6 +167,25 @@ def test_every_error_at_once() -> None:
 
 def test_not_toml() -> None:
     assert message_of("jobs =").startswith(f"{SITE} is not TOML: ")
+
+
+def test_what_lacks_quotes() -> None:
+    with pytest.raises(UsageError) as caught:
+        merge_settings([(SITE, "jobs = 4\nroot = /shared # all nodes\n")])
+    assert caught.value.fix == 'put it in quotes: root = "/shared"'
+
+
+def test_the_page_has_every_key() -> None:
+    """`qos` and the toolkit's `name` were on no page that says it has every key."""
+    page = (Path(__file__).parents[1] / "docs/site.md").read_text()
+    block = "\n".join(line[4:] for line in page.splitlines() if line.startswith("    "))
+    written = parse_toml(block)
+    tables: dict[str, Any] = {
+        each.name: type(each.default) for each in fields(SettingsFile) if is_dataclass(each.default)
+    }
+    assert {*written} == {each.name for each in fields(SettingsFile)}
+    for name, model in tables.items():
+        assert {*written[name]} == {each.name for each in fields(model)}
 
 
 def test_the_second_file_is_named() -> None:

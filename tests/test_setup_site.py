@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_type_hints
 
 import pytest
 
 from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.cli.setup import setup_site
 from xpusetup.commands import site
 from xpusetup.commands.site import KEYS, list_questions, parse_words, render_site, write_site
 from xpusetup.config.settings import FIND_MODULE, merge_settings
@@ -46,7 +48,7 @@ def test_the_file_says_what_was_given(home: Path) -> None:
 
 def test_every_word_is_one_of_the_file(home: Path) -> None:
     """Each word that is taken stands in a table that a site file has."""
-    values = {"gres": "gpu:2", "scratch": "$TMPDIR"}
+    values = {"gres": "gpu:2", "scratch": "$TMPDIR", "index": "https://m.example"}
     given = {name: values.get(name, "/a" if name in {"root", "prefix", "toolkit", "ca"} else "x1") for name in KEYS}
     settings = merge_settings([("site.toml", render_site(given))])
     assert len(settings.origins) == len(KEYS)
@@ -59,9 +61,12 @@ def test_every_word_is_one_of_the_file(home: Path) -> None:
         (["acount=x"], "setup site knows no 'acount'; did you mean account=...?", "use: modules=VALUE"),
         (["scheduler=pbs"], "jobs are written for Slurm, and not for pbs", "emit shell"),
         (["scheduler=none", "account=x"], "account is for a scheduler, and scheduler=none", "leave account= out"),
-        (["account=two words"], "account cannot be 'two words'", "give one word of letters, digits and"),
-        (["gres=gpu pvc"], "gres cannot be 'gpu pvc'", "give one word"),
-        (["root=rel/path"], "root cannot be 'rel/path'", "give a whole path"),
+        (["account=two words"], "account must be one word of letters, digits and", "account=VALUE"),
+        (["gres=gpu pvc"], "gres must be one word", "gres=VALUE"),
+        (["root=rel/path"], "root must be a whole path", "root=VALUE"),
+        (["time=forever"], "time must be a time as Slurm has it", "time=VALUE"),
+        (["nodes=two"], "nodes must be a whole number", "nodes=VALUE"),
+        (["index=https://u:pw@m.example/simple"], "index must hold no user, password or token", "index=VALUE"),
         (["partition"], "partition needs a value", "partition=VALUE"),
     ],
 )
@@ -69,20 +74,50 @@ def test_what_cannot_be(words: list[str], message: str, fix: str, home: Path) ->
     with pytest.raises(UsageError) as caught:
         write_site(words, "site.toml")
     assert message in caught.value.message
+    assert "pw" not in caught.value.message
     assert fix in caught.value.fix
     assert not (home / "site.toml").exists()
 
 
-def test_a_file_that_is_there_stays(home: Path) -> None:
-    (home / "mine.toml").write_text("jobs = 4\n")
-    with pytest.raises(UsageError, match="is there"):
-        write_site(["account=x"], "mine.toml")
-    assert (home / "mine.toml").read_text() == "jobs = 4\n"
-    with pytest.raises(UsageError) as caught:
-        write_site(["account=x", "gres="], "mine.toml")
-    assert caught.value.fix == "edit it, or write another one: xpusetup setup site account=x --out FILE"
+def test_every_key_of_the_file_is_a_word(home: Path) -> None:
+    """`qos=` was unknown, and the file has it; `pip_index` is what the file calls `index`."""
+    words = ["qos=high", "time=1-00:00:00", "nodes=4", "prelude=source /sw/a,b.sh", "toolkit.provider=modules"]
+    told = write_site([*words, "pip_index=https://m.example/simple", "stall_seconds=2.5", "jobs=8"], "").data
+    settings = merge_settings([(told.file, told.text)])
+    assert (settings.scheduler.qos, settings.scheduler.time, settings.scheduler.nodes) == ("high", "1-00:00:00", 4)
+    assert settings.toolkit.prelude == ["source /sw/a,b.sh"]
+    assert (settings.network.pip_index, settings.jobs) == ("https://m.example/simple", 8)
+    assert home.exists()
+
+
+def test_the_help_names_every_word() -> None:
+    told = " ".join(str(get_type_hints(setup_site, include_extras=True)["words"].__metadata__[0].help).split())
+    assert all(f" {name}," in told for name in KEYS)
+
+
+def test_what_a_file_says_stays(home: Path) -> None:
+    """A file that was written with Enter alone refused every later word."""
+    mine = home / "mine.toml"
+    mine.write_text('# ours\njobs = 4 # few\n\n[scheduler]\naccount = "old" # of 2024\n')
+    write_site(["account=x", "root=/shared", "gres="], "mine.toml")
+    text = mine.read_text()
+    assert "# ours\njobs = 4 # few\n" in text
+    assert 'account = "x" # of 2024' in text
+    settings = merge_settings([("mine.toml", text)])
+    assert (settings.root, settings.jobs, settings.scheduler.gres) == ("/shared", 4, "gpu:1")
     with pytest.raises(UsageError, match="did you mean root"):
         write_site(["rooot=/x"], "mine.toml")
+    mine.write_text("jobs = many\n")
+    with pytest.raises(UsageError, match=r"mine\.toml is not TOML"):
+        write_site(["root=/x"], "mine.toml")
+
+
+def test_enter_alone_then_a_word(home: Path) -> None:
+    write_site([], "")
+    told = write_site(["root=/shared"], "").data
+    assert told.text.startswith("# What this place has")
+    assert merge_settings([(told.file, told.text)]).root == "/shared"
+    assert home.exists()
 
 
 def test_the_file_lists_what_may_stand_in_it(home: Path) -> None:

@@ -76,7 +76,7 @@ def test_every_template_renders_with_its_form() -> None:
 
 def test_a_value_that_is_missing_and_a_filter_that_is_none() -> None:
     with pytest.raises(UndefinedError, match="'verified' is undefined"):
-        render_template("slurm/submit.sh", nodes=2, together=True)
+        render_template("slurm/submit.sh", nodes=2, together=True, unset=[])
     with pytest.raises(TemplateAssertionError, match="No filter named 'html'"):
         environment().from_string("{= x | html =}")
 

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.targets import NEW_KIT, SETVARS_KIT
+from data.well import well
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
+from xpusetup.config.settings import merge_settings
+from xpusetup.config.shipped import load_profile
+from xpusetup.config.take import choose_toolkit
 from xpusetup.machine import probe_tools as module
 from xpusetup.machine.probe_tools import (
     ActivationChange,
@@ -19,7 +23,9 @@ from xpusetup.machine.probe_tools import (
     find_through_shell,
     holds_runtime,
     make_change,
+    name_switch,
     parse_dump,
+    with_toolkit_of_shell,
 )
 from xpusetup.system.process import ProcessOutput
 
@@ -28,6 +34,10 @@ if TYPE_CHECKING:
 
 FUNCTION = "BASH_FUNC_module%%"
 SITE = "[toolkit] prelude of /etc/xpusetup/site.toml"
+
+
+def name(_line: str) -> str:
+    return SITE
 
 
 @pytest.mark.parametrize(
@@ -127,7 +137,7 @@ def test_the_line_of_a_prelude_that_fails(monkeypatch: pytest.MonkeyPatch) -> No
         return ProcessOutput(0, "", ended if argv[1] == "-c" else "")
 
     monkeypatch.setattr(module, "run_process", run)
-    assert find_failed(lines, SITE) == f"`module load intel/2026` in {SITE} ended with 127: module: command not found"
+    assert find_failed(lines, name) == f"`module load intel/2026` in {SITE} ended with 127: module: command not found"
     assert "module load intel/2026\necho @xpusetup-line-ended-with:$? >&2" in scripts[-1]
 
 
@@ -136,7 +146,7 @@ def test_of_much_that_is_printed_the_complaint_is_told(monkeypatch: pytest.Monke
     lmod = ["Lmod has detected the following error: These modules are unknown:", '"x"', "Please check", "out-of-date"]
     said = "\n".join([*lmod, "@xpusetup-line-ended-with:1\n"])
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
-    assert find_failed(("module load x",), SITE) == f"`module load x` in {SITE} ended with 1: {lmod[0]} / {lmod[1]}"
+    assert find_failed(("module load x",), name) == f"`module load x` in {SITE} ended with 1: {lmod[0]} / {lmod[1]}"
 
 
 @pytest.mark.parametrize("code", [7, 0])
@@ -144,15 +154,40 @@ def test_a_line_that_ends_the_shell(code: int, monkeypatch: pytest.MonkeyPatch) 
     said = "@xpusetup-line-ended-with:0\n"
     ended = {"-n": ProcessOutput(0, "", ""), "-c": ProcessOutput(code, "", said)}
     monkeypatch.setattr(module, "run_process", lambda argv, **_words: ended[argv[1]])
-    assert find_failed(("true", f"exit {code}", "true"), SITE) == f"`exit {code}` in {SITE} ended the shell with {code}"
+    assert find_failed(("true", f"exit {code}", "true"), name) == f"`exit {code}` in {SITE} ended the shell with {code}"
 
 
 def test_old_modules_say_an_error_and_end_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
     said = "ModuleCmd_Load.c(244):ERROR:105: Unable to locate a modulefile for 'x'\n@xpusetup-line-ended-with:0\n"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(0, "", said))
-    assert find_failed(("module load x",), SITE) == f"`module load x` in {SITE} ended with 0: {said.splitlines()[0]}"
+    assert find_failed(("module load x",), name) == f"`module load x` in {SITE} ended with 0: {said.splitlines()[0]}"
     monkeypatch.setattr(module, "run_process", lambda *_argv, **_words: ProcessOutput(2, "", ""))
-    assert find_failed(("if true; then",), SITE) == ""  # no line of it stands alone
+    assert find_failed(("if true; then",), name) == ""  # no line of it stands alone
+
+
+@pytest.mark.parametrize(
+    ("profile", "toolkit", "runs"), [("sim", "", False), ("torch-2.14", "wheels", False), ("torch-2.14", "", True)]
+)
+def test_a_prelude_runs_where_a_toolkit_is_needed(
+    profile: str, toolkit: str, runs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`plan sim` needs no oneAPI, and ran what a site loads it with."""
+    ran: list[tuple[str, ...]] = []
+    monkeypatch.setattr(module, "find_through_shell", ran.append)
+    monkeypatch.setattr(module, "find_failed", lambda *_about: "")
+    settings = merge_settings([("xpusetup.toml", '[toolkit]\nprelude = ["touch MARK"]\n')])
+    named = load_profile(profile)
+    wanted = (choose_toolkit(named, toolkit) if toolkit else named).toolkit
+    with_toolkit_of_shell(well(), settings, wanted)
+    assert ran == ([("touch MARK",)] if runs else [])
+
+
+def test_a_line_is_of_its_own_key() -> None:
+    """A bad line of the prelude was told as one of the modules."""
+    text = '[toolkit]\nprelude = ["source /no.sh"]\nmodules = ["intel/2026"]\n'
+    settings = merge_settings([("xpusetup.toml", text)])
+    named = {line: name_switch(settings, line) for line in ("source /no.sh", "module load intel/2026", "")}
+    assert [key.split()[1] for key in named.values()] == ["prelude", "modules", "modules"]
 
 
 def test_a_folder_with_a_runtime(tmp_path: Path) -> None:

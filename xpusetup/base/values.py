@@ -64,7 +64,7 @@ WITH_USER = re.compile(r"(?i)\b(?!(?:git\+)?ssh:)[a-z][a-z0-9+.]{0,20}://[^/\s@\
 WITH_TOKEN = re.compile(r"(?i)://[^\s#]*[?&;][\w-]*(?:token|password|passwd|secret|signature|api[_-]?key)[\w-]*=")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     if len(text) > LONGEST:
         raise ValueError(f"must not be longer than {LONGEST} characters")
     if not text.isprintable() or "@ROOT@" in text:
@@ -85,7 +85,7 @@ def holds_credentials(text: str) -> bool:
 def _operand(text: str) -> str:
     if text.startswith("-"):
         raise ValueError("must not begin with '-': a program would read it as an option")
-    return _plain(text)
+    return plain(text)
 
 
 def _inside(path: str) -> str:
@@ -117,7 +117,7 @@ def _not_long(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return _plain(_not_long(text))
+    return plain(_not_long(text))
 
 
 def _ref(text: str) -> str:
@@ -235,7 +235,7 @@ class ToldBy:
         return make.generate_schema(Annotated[kind, Field(discriminator=self._key)])
 
 
-Text = Annotated[str, ValueCheck(_plain)]
+Text = Annotated[str, ValueCheck(plain)]
 Operand = Annotated[str, ValueCheck(_operand, "^(?!-)")]
 Inside = Annotated[str, ValueCheck(_inside, r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
 Repository = Annotated[str, Limits(min_length=1), ValueCheck(_repository, "^(?!-).")]
@@ -245,7 +245,7 @@ Specifiers = Annotated[str, ValueCheck(_specifiers)]
 Exact = Annotated[str, ValueCheck(_exact, r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
 HashedPin = Annotated[str, ValueCheck(_hashed_pin, r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
 Sha256 = Annotated[str, Limits(pattern="^[0-9a-f]{64}$")]
-Summary = Annotated[str, Limits(max_length=LONGEST_WORD), ValueCheck(_plain)]
+Summary = Annotated[str, Limits(max_length=LONGEST_WORD), ValueCheck(plain)]
 Name = Annotated[str, Limits(pattern=r"^[a-z][a-z0-9._-]*$", max_length=100)]
 Ocloc = Annotated[str, Limits(pattern=r"^\d\d\.\d\d$")]
 """A release of Intel's compute runtime, by year and week, for the ocloc that belongs to it."""

@@ -153,8 +153,11 @@ def enter(
         raise UsageError(f"{file} holds {bundle.base.name}, not {where.profile}", fix=own)
     _refuse_other(bundle, request, file, command)
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
-    if not folder.is_dir():
-        say(f"unpacking {file} to {short_path(str(folder))}")
+    place = short_path(str(folder))
+    if folder.is_dir():
+        warn(f"what was unpacked before is used, in {place}; {file} is not read again (bundle verify reads it)")
+    else:
+        say(f"unpacking {file} to {place}")
     unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
     workspace = _open(where, bundle, folder)
     wrap, why = _take_away()

@@ -121,10 +121,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
         return UsageError(f"{option} goes after the command", command=shlex.join(right))
     if beside := INSTEAD.get((name, option)):
-        right = [
-            part for word in words for part in (beside.split() if word == name else [] if word == option else [word])
-        ]
-        return UsageError(f"{name} has no {option}: {beside} does that", command=shlex.join(["xpusetup", *right]))
+        verb, kept, why = beside
+        right = [part for word in words for part in ([verb] if word == name else kept if word == option else [word])]
+        return UsageError(f"{name} has no {option}: {why}", command=shlex.join(["xpusetup", *right]))
     if error.possibilities:
         close = error.possibilities[0]
         right = [re.sub(rf"^{re.escape(option)}(?==|$)", close, word) for word in words]
@@ -139,8 +138,13 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     return UsageError(message, command=f"{path} --help")
 
 
-INSTEAD = {("build", "--dry-run"): "plan", ("setup", "--paste"): "doctor --paste"}
-"""What does what an option is asked for."""
+INSTEAD: dict[tuple[str, str], tuple[str, list[str], str]] = {
+    ("build", "--dry-run"): ("plan", [], "plan does that"),
+    ("list", "--root"): ("status", ["--root"], "status does that"),
+    ("setup", "--paste"): ("doctor", ["--paste"], "doctor does that"),
+    **dict.fromkeys((("build", "--yes"), ("build", "-y")), ("build", [], "it asks nothing")),
+}
+"""What does what an option is asked for: the command, what stands for the option, and the words."""
 
 
 def _put_behind(root: Any, words: list[str]) -> list[str]:

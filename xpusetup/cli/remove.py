@@ -46,6 +46,7 @@ def remove(
 
 
 def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
+    from xpusetup.base.command import Advice, Command
     from xpusetup.base.errors import UsageError
     from xpusetup.run.workspace import words_of_root
     from xpusetup.ui.console import literal, make_console
@@ -53,7 +54,6 @@ def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
 
     show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
-        raise UsageError(
-            "there is no terminal to ask on", command=f"xpusetup remove {words_of_root(found.root.path)} --yes"
-        )
+        line = Command(f"xpusetup remove {words_of_root(found.root.path)} --yes")
+        raise UsageError("there is no terminal to ask on", fix=Advice("to remove it unasked: ", line))
     return typer.confirm(" Remove this?", err=json)

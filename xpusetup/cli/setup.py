@@ -79,13 +79,17 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> opt
 # setup site: what a place has of its own, asked or given, and written for all builds.
 
 
+PLACE = (
+    "What this place has of its own. Without it each thing is asked. KEY: modules, toolkit, root, prefix, scratch,"
+    " account, partition, gpu_partition, gres, index, mirror, ca, or one of the site file, as qos, time or"
+    " toolkit.provider."
+)
+
+
 @options.command("setup site", "xpusetup setup site", "xpusetup setup site modules=intel-oneapi/2026.1 account=proj")
 def setup_site(
     *,
-    words: Annotated[
-        list[str] | None,
-        typer.Argument(help="What this place has of its own. Without it each thing is asked.", metavar="KEY=VALUE"),
-    ] = None,
+    words: Annotated[list[str] | None, typer.Argument(help=PLACE, metavar="KEY=VALUE")] = None,
     out: Annotated[
         str,
         typer.Option(
@@ -109,13 +113,13 @@ def setup_site(
         fix = f"give what applies of {', '.join(KEYS)}, as in: "
         line = Command("xpusetup setup site root=/shared/xpusetup partition=cpu", open=True)
         raise UsageError("setup site asks questions, and its input is no terminal", fix=fix, command=line)
-    file = find_place(out, {})
+    file = find_place(out)
     more = "" if out else f" For all users: --out {FOR_ALL}."
     typer.echo(f" What this place has of its own, for {file}.{more} Enter leaves a thing out.", err=told.json)
     given = []
     for name, question in list_questions():
         answer = typer.prompt(f" {question}", default="", show_default=False, err=told.json)
         while answer and (wrong := find_wrong(name, answer)):
-            answer = typer.prompt(f"   it takes {wrong}", default="", show_default=False, err=told.json)
+            answer = typer.prompt(f"   it {wrong}", default="", show_default=False, err=told.json)
         given.append(f"{name}={answer}")
     return write_site(given, out)

@@ -18,6 +18,7 @@ from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
 from xpusetup.config.shipped import is_path, load_profile
+from xpusetup.config.toolkit import needs_toolkit_here
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import DecidedImage, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
@@ -85,7 +86,8 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     purpose = SOURCES[axes.source]
     for place, space in spaces.items():
         check_targets(space.profile, place.arch, space.settings, target_table())
-    facts = probe_all(next(iter(spaces.values())), ("python", "toolkits"))  # what targets are made from
+    neediest = max(spaces.values(), key=lambda space: needs_toolkit_here(space.profile.toolkit))
+    facts = probe_all(neediest, ("python", "toolkits"))  # what targets are made from
     cells: list[Cell] = []
     texts: dict[str, str] = {}
     for place, space in spaces.items():
@@ -414,7 +416,7 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder, contents = Path(out), pack_helpers(form.files)
-    _spare(folder, contents)
+    anew = _spare(folder, contents)
     for name, data in sorted(contents.items(), key=lambda each: not each[0].endswith(LOCKED)):
         files.write_text(folder / name, data, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(contents)]
@@ -422,27 +424,35 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     start, *then = (line.replace(FOLDER, named) for line in (form.start, *form.then))
     if form.start.startswith("git -C ") and not (folder / ".git").exists():
         start, then = Command(f"cp -r {named}/.github YOUR-REPOSITORY/", open=True), []
-    return Result("emit", Emitted(kind, written, start, then, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
+    return Result(
+        "emit", Emitted(kind, written, start, then, [*form.notes, *anew, *dict.fromkeys(_guesses(form.files))])
+    )
 
 
 SHOWN = 3
 """Maximum number of existing files that are named."""
 
 
-def _spare(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Raise UsageError where files of somebody else would be written over; a form that lies there is written anew."""
+def _spare(folder: Path, contents: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Raise UsageError where files of somebody else would be written over.
+
+    A form that lies there is written anew: give a word on its files that change, of which somebody may have edited one.
+    """
     builds = {Path(name).parent for name in contents if Path(name).name == LOCKED}
     beside = {folder / each.parent for each in builds if each.parts}
-    if any((folder / each / LOCKED).exists() for each in builds) or any([*each.glob(f"*/{LOCKED}")] for each in beside):
-        return
+    forms = [
+        *(folder / each / LOCKED for each in builds),
+        *(path for each in beside for path in each.glob(f"*/{LOCKED}")),
+    ]
     there = {name: data for name, data in contents.items() if os.path.lexists(folder / name)}
     own = sorted(name for name, data in there.items() if files.read_bytes(folder / name) != data)
-    if own:
-        more = f" and {len(own) - SHOWN} more" if len(own) > SHOWN else ""
+    named = f"{', '.join(own[:SHOWN])}{f' and {len(own) - SHOWN} more' if len(own) > SHOWN else ''}"
+    if own and not any(path.exists() for path in forms):
         raise UsageError(
-            f"{folder} has files of its own that this would write over: {', '.join(own[:SHOWN])}{more}",
+            f"{folder} has files of its own that this would write over: {named}",
             fix="name a folder that is empty or not there yet: --out DIR",
         )
+    return (f"a form was there; what differed was written anew: {named}",) if own else ()
 
 
 def _guesses(texts: Mapping[str, str]) -> Iterator[str]:

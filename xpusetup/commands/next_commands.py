@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
-    from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.site import SiteFile
     from xpusetup.commands.status import BuildStatus
@@ -190,11 +189,6 @@ def _offer(data: InstallOffer) -> Lines:
     return (("install it", line, "all parts are found"),) if data.steps else ()
 
 
-def _remove(data: Removed) -> Lines:
-    root = shlex.quote(data.root)
-    return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
-
-
 def _adopted(data: AdoptedProject) -> Lines:
     if data.written or data.undone:
         return (("take it back", data.undo, "the files are as they were then"),) if data.written else ()
@@ -205,9 +199,6 @@ def _rebuilt(data: RebuildResult) -> Lines:
     if data.failed:
         why = f"{data.failed} failed under other conditions"
         yield "read why it failed", f"xpusetup explain {shlex.quote(data.log)}", why
-    if data.kept:
-        line = f"xpusetup remove --root {shlex.quote(data.again)} --yes"
-        yield "take the second build away", line, "it stays until then"
 
 
 def _diagnosed(data: Diagnosis) -> Lines:

@@ -31,7 +31,7 @@ def prompt_of_log(log: str) -> Result[Prompt]:
     log = find_log(log)
     told, lines = explain_log(log)
     root = root_of_log(Path(log))
-    facts = probe_all(open_workspace(Where(root=str(root.path)))) if root else None
+    facts = probe_all(open_workspace(Where(root=str(root.path))), shell=False) if root else None
     machine = make_report(facts, gpu_table()) if facts else ""
     return Result("explain", Prompt(make_prompt(told, lines, machine, _cleaner(facts))))
 

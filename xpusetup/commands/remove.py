@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.commands.result import Result, Say
@@ -176,6 +177,12 @@ def _find(where: Where) -> Root:
     if not root.path.is_dir():
         raise NotReadyError(f"nothing is built in {root.path}", fix=fix, command=line)
     if read_lock(root) is None and not (root / PACKING).is_dir():
+        if inside := [each.path for each in find_roots(root.path)]:
+            names = ", ".join(each.name for each in inside)
+            fix = Advice(
+                f"it holds builds: {names}; name one: ", Command(f"xpusetup remove --root {root.path}/NAME", open=True)
+            )
+            raise UsageError(f"{root.path} is no build of xpusetup; nothing was removed", fix=fix)
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):

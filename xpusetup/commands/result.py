@@ -31,6 +31,8 @@ PLACES = ("--root", "--name")
 """Each says where a build is: with one, no other is put beside it."""
 OF_BUILD = ("--profile", "--root", "--name", "--build-dir", "--prefix", "--into", "--python", "--rev")
 """The options of a situation; a command gets those of them that it declares."""
+OF_BUNDLE = ("--profile", "--rev")
+"""What a bundle says itself: with another value it would be refused."""
 
 
 def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequence[str] = ()) -> Command:
@@ -49,11 +51,11 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
     profile += named if PROFILE in takes else []
     if not given or (profile and profile != [*context.get("--profile", ())]):
         return command  # that of another profile has another place too
-    told = {*given, *(["--profile"] if profile else [])}
+    told = {*given, *(["--profile"] if profile else []), *(OF_BUNDLE if "--bundle" in given else ())}
     if told & {*PLACES} or (named and BUILD in takes):
         told |= {*PLACES, *(["--profile"] if named and BUILD in takes else [])}
     left = [option for option in OF_BUILD if option in takes - told]
-    placed = not {*PLACES}.isdisjoint(given)  # beside those a word would name another build
+    placed = not {*PLACES, "--bundle"}.isdisjoint(given)  # beside those a word would name another build
     more = name_build(takes - {BUILD} if placed else takes, {option: context.get(option, ()) for option in left})
     said = f"xpusetup {verb}"
     return command.like(f"{said} {shlex.join(more)}".rstrip() + command.removeprefix(said))

@@ -69,10 +69,10 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
-    here = None if options.facts else with_toolkit_of_shell(probe(SETUP_SECTIONS, about), settings)
-    facts = here or read_facts(options.facts)
+    facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
     named = options.profile or settings.profile or choose_release(facts, shipped(), known())[0]
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
+    facts = facts if options.facts else with_toolkit_of_shell(facts, settings, profile.toolkit)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
     words = [shlex.quote(options.profile)] if options.profile else []

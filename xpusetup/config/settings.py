@@ -4,6 +4,7 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal
 from xpusetup.base.document import UnfitError, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Provider
-from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, parse_toml
+from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, ValueCheck, parse_toml, plain
 from xpusetup.config.load import describe, with_lines
 from xpusetup.system.kept import keep
 
@@ -26,13 +27,46 @@ Address = Annotated[Operand, Limits(pattern=r"^\S+$")]
 
 MOST = 1 << 30
 """Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
-SlurmWord = Annotated[str, Limits(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+WORD = r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]{0,199}$"
+TIME = r"^(\d+(:\d\d?){0,2}|\d+-\d\d?(:\d\d?){0,2}|INFINITE|UNLIMITED)$"
+
+
+def _slurm_word(text: str) -> str:
+    if re.fullmatch(WORD, text) is None:
+        raise ValueError("must be one word of letters, digits and _ . : , / + @ -")
+    return text
+
+
+def _slurm_time(text: str) -> str:
+    if re.fullmatch(TIME, text) is None:
+        raise ValueError("must be a time as Slurm has it: 12:00:00, 2-00:00:00, or minutes")
+    return text
+
+
+def _folder(text: str) -> str:
+    if text and not text.startswith(("/", "~")):
+        raise ValueError("must be a whole path, as /shared/xpusetup")
+    return plain(text)
+
+
+SlurmWord = Annotated[str, ValueCheck(_slurm_word, WORD)]
 """What stands in a line of a job's header."""
+SlurmChoice = Annotated[str, ValueCheck(lambda text: text and _slurm_word(text))]
+"""The same, or nothing: then it is not asked for."""
+SlurmTime = Annotated[str, ValueCheck(_slurm_time, TIME)]
+"""How long a job may take, as sbatch reads --time."""
+Folder = Annotated[str, ValueCheck(_folder)]
+"""A folder or file of this place, or nothing. A relative one would be another in each folder that a command runs in."""
 FIND_MODULE = (
     "command -v module >/dev/null || for each in /etc/profile.d/*lmod*.sh /etc/profile.d/*modules*.sh;"
     ' do [ ! -f "$each" ] || source "$each"; done'
 )
 """Gives a clean shell the command `module`, where the scripts of login shells bring it (Lmod, Environment Modules)."""
+
+
+def lines_of_modules(modules: Sequence[object]) -> list[str]:
+    """Give the lines of a prelude that load modules."""
+    return [FIND_MODULE, f"module load {' '.join(map(str, modules))}"] if modules else []
 
 
 def load_modules(values: object) -> object:
@@ -43,7 +77,7 @@ def load_modules(values: object) -> object:
     if not (isinstance(modules, list) and isinstance(prelude, list)):
         return values
     if modules and FIND_MODULE not in prelude:
-        prelude = [*prelude, FIND_MODULE, f"module load {' '.join(map(str, modules))}"]
+        prelude = [*prelude, *lines_of_modules(modules)]
     return {**values, "provider": values.get("provider") or "modules", "prelude": prelude}
 
 
@@ -56,7 +90,7 @@ class ToolkitSettings(Strict):
 
     name: Text = ""
     provider: Provider | None = None
-    root: Text = ""
+    root: Folder = ""
     modules: list[SlurmWord] = field(default_factory=list)
     prelude: list[Text] = field(default_factory=list)
 
@@ -86,10 +120,17 @@ class NetworkSettings(Strict):
     pip_index: Operand = ""
     pip_extra_index: list[Address] = field(default_factory=list)
     find_links: list[Address] = field(default_factory=list)
-    ca_bundle: Text = ""
+    ca_bundle: Folder = ""
 
 
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
+SCRATCH = rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$"
+
+
+def _scratch(text: str) -> str:
+    if re.fullmatch(SCRATCH, text) is None:
+        raise ValueError("must be a path of letters, digits and _ . / -, in which $VARIABLES may stand")
+    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,21 +139,24 @@ class Scheduler(Strict):
 
     `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
     asks for; without `memory_gib` a build asks for what its compile jobs take. `nodes`: on how many collectives are
-    verified, with a rank for each device of `gres`; 1: not at all.
+    verified, with a rank for each device of `gres`; 1: not at all. `verify_cpus` and `verify_memory_gib` are for each
+    device: the largest process of a verification of `sim` takes 1.8 GiB, and a real device's compiler and models more.
     """
 
-    account: SlurmWord | Literal[""] = ""
-    qos: SlurmWord | Literal[""] = ""
-    partition: SlurmWord | Literal[""] = ""
-    gpu_partition: SlurmWord | Literal[""] = ""
-    gres: SlurmWord | Literal[""] = "gpu:1"
+    account: SlurmChoice = ""
+    qos: SlurmChoice = ""
+    partition: SlurmChoice = ""
+    gpu_partition: SlurmChoice = ""
+    gres: SlurmChoice = "gpu:1"
     nodes: Annotated[int, Limits(ge=1, le=MOST)] = 2
     cpus: Annotated[int, Limits(ge=1, le=MOST)] = 16
     memory_gib: Annotated[int | None, Limits(ge=1, le=MOST)] = None
-    time: SlurmWord = "12:00:00"
-    verify_time: SlurmWord = "00:30:00"
+    time: SlurmTime = "12:00:00"
+    verify_time: SlurmTime = "00:30:00"
+    verify_cpus: Annotated[int, Limits(ge=1, le=MOST)] = 4
+    verify_memory_gib: Annotated[int, Limits(ge=1, le=MOST)] = 16
     modules: list[SlurmWord] = field(default_factory=list)
-    scratch: Annotated[str, Limits(pattern=rf"^([A-Za-z0-9_./-]|\${NAME}|\$\{{{NAME}\}})*$")] = ""
+    scratch: Annotated[str, ValueCheck(_scratch, SCRATCH)] = ""
 
 
 def rename_requires(values: object) -> object:
@@ -137,9 +181,9 @@ class SettingsFile(Strict):
     """What one settings file may say."""
 
     profile: Text = ""
-    root: Text = ""
-    build_dir: Text = ""
-    prefix: Text = ""
+    root: Folder = ""
+    build_dir: Folder = ""
+    prefix: Folder = ""
     jobs: Annotated[int | None, Limits(ge=1, le=MOST)] = None
     stall_seconds: Annotated[float, Limits(gt=0, le=MOST)] = STALL_S
     arch: list[DeviceTarget] = field(default_factory=list)
@@ -177,12 +221,19 @@ def _parse(name: str, text: str) -> dict[str, Any]:
         values = parse_toml(text)
         keep(SettingsFile, text, lambda: read_as(SettingsFile, values))
     except TomlError as error:
-        raise UsageError(f"{name} is not TOML: {error}", fix="correct the line") from error
+        raise UsageError(f"{name} is not TOML: {error}", fix=_quote(error)) from error
     except UnfitError as error:
         lines = with_lines(name, text, describe(error, SettingsFile, values))
         raise UsageError("\n".join(lines), fix=f"correct {name}") from error
     _refuse_unused(name, values.get("toolkit") or {})
     return values
+
+
+def _quote(error: TomlError) -> str:
+    """Give how a text is written that stands in no quotes, as in `root = /shared`."""
+    line = error.doc.splitlines()[error.lineno - 1 : error.lineno]
+    bare = re.fullmatch(r"\s*([\w.-]+)\s*=\s*([A-Za-z/~$][^\"'#]*?)\s*(#.*)?", "".join(line))
+    return f'put it in quotes: {bare[1]} = "{bare[2]}"' if bare else "correct the line"
 
 
 def _refuse_unused(name: str, toolkit: Mapping[str, Any]) -> None:

@@ -131,6 +131,11 @@ class ToolkitWanted(Sourced):
         return f"{self.product.title} {self.preferred}"
 
 
+def needs_toolkit_here(wanted: ToolkitWanted | None) -> bool:
+    """Say whether a machine has to bring the tool chain: there is one, and no step makes it."""
+    return wanted is not None and wanted.kind != "wheels"
+
+
 def spread_toolkits(values: object) -> object:
     """Read `[[toolkit]]` of a profile, the preferred one first, as that one and the others."""
     kits = values.get("toolkit") if isinstance(values, dict) else None

@@ -296,7 +296,12 @@ def check_prelude(question: Question) -> CheckAnswer | None:
     told = question.facts.notes.get(PRELUDE, "")
     if question.profile.toolkit is None or question.facts.toolkits is None or question.goal == "run":
         return None
-    return CheckAnswer("fail", told) if told else None
+    of_modules = "[toolkit] modules" in told or told.startswith("`module ")
+    words = {} if of_modules else {"means": SWITCHES, "mend": "Correct that line.", "commands": ""}
+    return CheckAnswer("fail", told, words) if told else None
+
+
+SWITCHES = "This line is to switch the toolkit on, in a clean shell. Without it there is no compiler"
 
 
 def check_compiler(question: Question) -> CheckAnswer | None:

@@ -11,6 +11,9 @@ from xpusetup.emit.script import memory_per_job, render_driver, render_parts, re
 from xpusetup.emit.template import render_template
 from xpusetup.plan.verify import FIRST, lacks_collectives, make_nodes
 
+OF_BUILDS = ("SBATCH_PARTITION", "SBATCH_TIMELIMIT", "SBATCH_MEM_PER_NODE", "SBATCH_MEM_PER_CPU")
+"""Variables by which a person changes a build; the partition is shared where verifications have none of their own."""
+
 
 def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     """Give the jobs of a matrix, by file name; the folders of its cells lie beside them."""
@@ -20,8 +23,9 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     files |= {name: text for number in together for name, text in _render_nodes(cells[number]).items()}
     jobs = {"build": _build_options(cells, scheduler)}
     jobs |= {"verify": _verify_options(cells, scheduler)} if verified else {}
-    jobs |= {"nodes": _nodes_options(together, scheduler)} if together else {}
+    jobs |= {"nodes": _nodes_options(cells, together, scheduler)} if together else {}
     several = {"nodes": scheduler.nodes, "together": bool(together)}
+    unset = OF_BUILDS if scheduler.gpu_partition else OF_BUILDS[1:]
     elsewhere = any(not cell.plan.layout.src.startswith(ROOT) for cell in cells)
     return {
         **files,
@@ -33,12 +37,13 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
             scratch="" if elsewhere else scheduler.scratch,
         ),
         "fetch.sh": render_template("slurm/fetch.sh"),
-        "submit.sh": render_template("slurm/submit.sh", verified=verified, **several),
+        "submit.sh": render_template("slurm/submit.sh", verified=verified, unset=unset, **several),
         **{f"{job}.sbatch": render_template("slurm/job.sbatch", job=job, options=each) for job, each in jobs.items()},
         "README.md": render_template(
             "slurm/README.md",
             cells=[_row(cell, scheduler) for cell in cells],
             needs=[begin(told) for told in say_toolkits(cells)],
+            unset=unset,
             **several,
         ),
     }
@@ -64,9 +69,13 @@ def _row(cell: Cell, scheduler: Scheduler) -> tuple[str, ...]:
     return cell.name, cell.profile.name, target.python_version, ", ".join(target.arch) or "-", over
 
 
-def _options(name: str, array: str, scheduler: Scheduler, options: dict[str, str]) -> dict[str, str]:
+def _options(
+    name: str, cells: Sequence[Cell], array: str, scheduler: Scheduler, options: dict[str, str]
+) -> dict[str, str]:
+    """Give the options of a job; squeue shows what it is of, where all cells are of one profile."""
+    profiles = {cell.profile.name for cell in cells}
     return {
-        "job-name": name,
+        "job-name": f"{name}-{profiles.pop()}" if len(profiles) == 1 else name,
         "array": array,
         "nodes": "1",
         "ntasks": "1",
@@ -87,27 +96,34 @@ def _build_options(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str
         "time": scheduler.time,
         "partition": scheduler.partition,
     }
-    return _options("build", f"0-{len(cells) - 1}", scheduler, options)
+    return _options("build", cells, f"0-{len(cells) - 1}", scheduler, options)
 
 
 def _verify_options(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
-    partition = scheduler.gpu_partition or scheduler.partition
-    options = {"time": scheduler.verify_time, "partition": partition, "gres": scheduler.gres}
-    return _options("verify", f"0-{len(cells) - 1}", scheduler, options)
+    return _options("verify", cells, f"0-{len(cells) - 1}", scheduler, _of_verification(scheduler, 1))
 
 
-def _nodes_options(together: Sequence[int], scheduler: Scheduler) -> dict[str, str]:
+def _of_verification(scheduler: Scheduler, ranks: int) -> dict[str, str]:
+    """Give what a verification asks for on a node, for so many processes that compute there."""
+    return {
+        "cpus-per-task": str(scheduler.verify_cpus),
+        "mem": f"{scheduler.verify_memory_gib * ranks}G",
+        "time": scheduler.verify_time,
+        "partition": scheduler.gpu_partition or scheduler.partition,
+        "gres": scheduler.gres,
+    }
+
+
+def _nodes_options(cells: Sequence[Cell], together: Sequence[int], scheduler: Scheduler) -> dict[str, str]:
     """Ask on each node for what a verification asks for, and for a rank for each device of it."""
     ranks = count_devices(scheduler.gres)
     options = {
         "nodes": str(scheduler.nodes),
         "ntasks": str(scheduler.nodes * ranks),
         "ntasks-per-node": str(ranks),
-        "time": scheduler.verify_time,
-        "partition": scheduler.gpu_partition or scheduler.partition,
-        "gres": scheduler.gres,
+        **_of_verification(scheduler, ranks),
     }
-    return _options("nodes", ",".join(map(str, together)), scheduler, options)
+    return _options("nodes", cells, ",".join(map(str, together)), scheduler, options)
 
 
 def count_devices(gres: str) -> int:

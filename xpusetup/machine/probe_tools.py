@@ -4,15 +4,16 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
-from xpusetup.config.settings import Settings
-from xpusetup.config.toolkit import PRODUCTS
+from xpusetup.config.settings import Settings, lines_of_modules
+from xpusetup.config.toolkit import PRODUCTS, ToolkitWanted, needs_toolkit_here
 from xpusetup.machine.activation import render_activation, render_first
 from xpusetup.machine.facts import NO_COMPILER, PRELUDE, Facts, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
@@ -117,16 +118,19 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
 
 
-def _name_switch(settings: Settings) -> str:
-    """Name the key that says how the toolkit is switched on, and its file."""
-    key = next((each for each in ("modules", "prelude", "provider") if getattr(settings.toolkit, each)), "provider")
+def name_switch(settings: Settings, line: str = "") -> str:
+    """Name the key that says how the toolkit is switched on, or of which a line of the prelude is, and its file."""
+    keys = ("modules", "prelude", "provider")
+    key = next((each for each in keys if getattr(settings.toolkit, each)), "provider")
+    if line and line not in lines_of_modules(settings.toolkit.modules):
+        key = "prelude"
     return f"[toolkit] {key} of {settings.origins.get(f'toolkit.{key}', 'the site file')}"
 
 
-def find_failed(prelude: tuple[str, ...], by_site: str, *, seconds: float = 120.0) -> str:
+def find_failed(prelude: tuple[str, ...], name: Callable[[str], str], *, seconds: float = 120.0) -> str:
     """Run a prelude line by line and tell of the first that fails; empty where none does, or they are one command.
 
-    `by_site` names the key and the file that it is of. A line that ends the shell, as `exit` does, fails too.
+    `name` gives the key and the file that a line is of. A line that ends the shell, as `exit` does, fails too.
     Old modules end with 0 whatever happens: a `module load` that prints an error failed too.
     """
     body = "\n".join(f"{line}\necho {MARK}$? >&2" for line in prelude)
@@ -143,10 +147,11 @@ def find_failed(prelude: tuple[str, ...], by_site: str, *, seconds: float = 120.
                 (place for place, each in enumerate(lines) if COMPLAINS.search(each)), max(0, len(lines) - SAID)
             )
             told = " / ".join(SHELL.sub("", each) for each in lines[first : first + SAID])
-            return f"`{line}` in {by_site} ended with {code}{f': {told}' if told else ' and printed nothing'}"
+            return f"`{line}` in {name(line)} ended with {code}{f': {told}' if told else ' and printed nothing'}"
     if len(parts) <= len(prelude):
         ended = output.why or f"ended the shell with {output.code}"
-        return f"`{prelude[len(parts) - 1]}` in {by_site} {ended}"
+        line = prelude[len(parts) - 1]
+        return f"`{line}` in {name(line)} {ended}"
     return ""
 
 
@@ -263,13 +268,17 @@ def _compilers(sysroot: Sysroot, place: str) -> Iterator[str]:
                 yield f"{place}/{path.relative_to(base)}"
 
 
-def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
-    """Add the toolkit of the site's prelude, or of the caller's environment, where the site says that it is there."""
-    if facts.toolkits is None or settings.toolkit.provider not in ("modules", "environment"):
+def with_toolkit_of_shell(facts: Facts, settings: Settings, wanted: ToolkitWanted | None) -> Facts:
+    """Add the toolkit of the site's prelude, or of the caller's environment, where the site says that it is there.
+
+    The prelude runs for a profile that needs a toolkit of the machine, and for no other.
+    """
+    by_shell = settings.toolkit.provider in ("modules", "environment") and needs_toolkit_here(wanted)
+    if facts.toolkits is None or not by_shell:
         return facts
-    prelude, by_site = tuple(settings.toolkit.prelude), _name_switch(settings)
+    prelude = tuple(settings.toolkit.prelude)
     seen = find_through_shell(prelude)
     found = [seen] if seen is not None else []
-    failed = find_failed(prelude, by_site) if prelude and not found else ""
-    toolkits = replace(facts.toolkits, found=found, searched=[], by_site=by_site)
+    failed = find_failed(prelude, partial(name_switch, settings)) if prelude and not found else ""
+    toolkits = replace(facts.toolkits, found=found, searched=[], by_site=name_switch(settings))
     return replace(facts, toolkits=toolkits, notes={**facts.notes, **({PRELUDE: failed} if failed else {})})

@@ -41,8 +41,13 @@ def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] =
     return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
 
 
-def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
-    """Probe sections of the facts, about the folders and interpreters of a workspace."""
+def probe_all(
+    workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = (), *, shell: bool = True
+) -> Facts:
+    """Probe sections of the facts, about the folders and interpreters of a workspace.
+
+    `shell`: the site's prelude is run to find the compiler, where the profile needs one.
+    """
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
     from xpusetup.machine.probe_tools import with_toolkit_of_shell  # noqa: PLC0415 - same
 
@@ -61,7 +66,8 @@ def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, ho
         hosts=hosts,
         compilers={"gcc": workspace.settings.compilers.cc, "g++": workspace.settings.compilers.cxx},
     )
-    return with_toolkit_of_shell(probe(sections, about), workspace.settings)
+    facts = probe(sections, about)
+    return with_toolkit_of_shell(facts, workspace.settings, workspace.profile.toolkit) if shell else facts
 
 
 def _environments(workspace: Workspace) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from xpusetup.base.model import ROOT, XPU, Mode, Plan, Request, Target, Toolkit
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
 from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
 from xpusetup.emit.script import render_script
-from xpusetup.plan.addon import IN_PLACE
+from xpusetup.plan.addon import TRIED
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
@@ -41,6 +41,7 @@ from xpusetup.run.root import (
 )
 from xpusetup.system import files
 from xpusetup.system.environment import short_path, variable
+from xpusetup.system.files import is_open_to_others
 from xpusetup.system.kept import keep
 from xpusetup.system.trust import find_foreign
 
@@ -236,13 +237,13 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
 
 
 def _say_private(workspace: Workspace, facts: Facts) -> str:
-    """Warn of a Python in this user's home for a build outside of it: for others and on nodes it may not be there."""
-    home = Path.home().resolve()
+    """Warn of a Python that others may not run, for a build outside of what is closed to them."""
     python = Path(facts.python.executable).resolve() if facts.python else Path("/")
-    if python.is_relative_to(home) and not workspace.root.resolve().is_relative_to(home):
-        shown = short_path(str(python))
-        return f"{shown} is in your home, and other users may not read it. Name a Python that all have: --python PATH"
-    return ""
+    closed = next((place for place in (*reversed(python.parents), python) if not is_open_to_others(place)), None)
+    if closed is None or workspace.root.resolve().is_relative_to(closed):
+        return ""
+    shown, where = short_path(str(python)), "" if closed == python else f": {closed} is closed to them"
+    return f"other users may not run {shown}{where}. Name a Python that all have: --python PATH"
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
@@ -404,7 +405,7 @@ def asking_words(workspace: Workspace) -> tuple[str, ...]:
 def whole_of(request: Request) -> Request:
     """Give the request for all of a profile, where only a part of it was asked for, as its root keeps it."""
     only = request.only if request.only == (XPU,) else ()
-    given = tuple(each for each in request.set if each[:2] != (XPU, IN_PLACE))
+    given = tuple(each for each in request.set if each[:2] != (XPU, TRIED))
     return replace(request, only=only, until="", target="", pinned=(), set=given)
 
 

@@ -258,17 +258,20 @@ def plain_folder(name: str) -> str:
     return "".join("-" if _is_odd(char) else char for char in name)
 
 
-def check_folder(path: Path, *, there: bool = False, how: str = "") -> Path:
-    """Refuse a folder that compilers' flags, scripts' first lines or PATH cannot hold; what is `there` has to move.
+def is_open_to_others(path: Path) -> bool:
+    """Say whether other users may run a file, or enter a folder; what cannot be looked at counts as open."""
+    try:
+        return bool(path.stat().st_mode & stat.S_IXOTH)
+    except OSError:
+        return True
 
-    `how`: what chose it, where that is known to the caller alone.
-    """
+
+def check_folder(path: Path, *, there: bool = False, how: str = "") -> Path:
+    """Refuse a folder that flags, first lines or PATH cannot hold; what is `there` has to move. `how`: what chose it."""
     if odd := sorted(set(filter(_is_odd, str(path)))):
         what = "move it to a plainer one, and name that" if there else "choose a plainer one"
-        raise UsageError(
-            f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
-            fix=f"{what}: {how or how_chosen(path)}",
-        )
+        said = f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry"
+        raise UsageError(said, fix=f"{what}: {how or how_chosen(path)}")
     return path
 
 
