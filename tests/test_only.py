@@ -95,3 +95,24 @@ def test_a_root_without_torch(tmp_path: Path) -> None:
 
 def test_a_ready_wheel_comes_along(tmp_path: Path) -> None:
     assert find_ready(workspace(tmp_path, profile="cpu-2.13"), AUDIO).ready == ()
+
+
+@pytest.mark.parametrize(
+    ("installed", "said"),
+    [
+        ((), "no torch is in it"),
+        (("torch-2.13.0+cpu",), "torch 2.13.0+cpu is in it"),
+        (("torch-2.6.0+xpu",), "its torch 2.6.0+xpu has XPU of its own"),
+    ],
+)
+def test_xpu_beside_a_torch_that_cannot_take_it(tmp_path: Path, installed: tuple[str, ...], said: str) -> None:
+    place = workspace(tmp_path, into=environment(tmp_path, *installed))
+    with pytest.raises(NotReadyError) as raised:
+        find_ready(place, Request(only=("xpu",), device="processor"))
+    assert raised.value.message.endswith(f"builds for torch 2.6.0 in {tmp_path}/env, and {said}")
+    assert f"{tmp_path}/env/bin/python -m pip install torch==2.6.0 --index-url " in raised.value.fix
+
+
+def test_xpu_beside_the_torch_of_its_release(tmp_path: Path) -> None:
+    asked = Request(only=("xpu",))
+    assert find_ready(workspace(tmp_path, into=environment(tmp_path, "torch-2.6.0+cu124")), asked) == asked

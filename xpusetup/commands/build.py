@@ -25,7 +25,7 @@ from xpusetup.commands.build_result import (
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
-from xpusetup.plan.addon import ADDON, purpose_of
+from xpusetup.plan.addon import purpose_of
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
     BUILD,
@@ -42,13 +42,13 @@ from xpusetup.run.prepare import (
     find_ready,
     forget_damaged,
     forget_replaced,
-    keep_trees,
     prepare,
     write_prepared,
 )
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
 from xpusetup.run.step_process import MemoryWatch, keep_samples
+from xpusetup.run.trees import keep_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace, with_compiler
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
@@ -249,7 +249,7 @@ def _settle(
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
-    return workspace, find_ready(workspace, request) if request.only and purpose is not ADDON else request
+    return workspace, find_ready(workspace, request) if request.only else request
 
 
 def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None) -> list[NetworkAttempt]:

@@ -14,11 +14,12 @@ from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, me
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
-from xpusetup.plan.addon import ADDON, purpose_of
+from xpusetup.plan.addon import purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
+from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, preview
 from xpusetup.run.time_left import Estimate, ExpectedCost, make_estimate
+from xpusetup.run.trees import keep_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of, with_compiler
 from xpusetup.system.environment import variable, variables, which
 
@@ -183,7 +184,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
 
         workspace = ensure_locked(workspace, notes.append)
     purpose = purpose_of(workspace.profile, request)
-    if request.only and purpose is not ADDON:
+    if request.only:
         try:
             request = find_ready(workspace, request)
         except NotReadyError as error:
