@@ -340,7 +340,7 @@ class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
+    `needs` are the step's. `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
     """
 
     step: str
@@ -351,6 +351,7 @@ class JournalLine:
     made: tuple[str, ...] = ()
     load: tuple[int, int, int] | None = None
     lane: str = ""
+    needs: tuple[str, ...] | None = None
     edges: int = 0
     cached: tuple[int, int] | None = None
 

@@ -77,7 +77,7 @@ def with_forecast(observe: Callable[[Event], None], prepared: PreparedPlan) -> C
             from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
 
             plan = prepared.plan
-            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
+            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile, plan.steps))
             for each in ended:
                 forecast.tell(each)
         elif forecast is None and event.kind == "end":

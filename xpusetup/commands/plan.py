@@ -223,7 +223,7 @@ def _estimate(workspace: Workspace, request: Request, seen: PreparedPlan) -> Est
     """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
     profile = workspace.profile
     todo = {status.id for status in seen.statuses() if status.state != "done"}
-    history = read_history(seen.root.path, profile.name)
+    history = read_history(seen.root.path, profile.name, seen.plan.steps)
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     told = make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
     whole = all(step.id in todo for step in seen.plan.steps if "compiler" in step.needs)

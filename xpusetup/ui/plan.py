@@ -91,7 +91,8 @@ def _estimate(data: PlanResult) -> str:
         whole = f"{time}{_range(cost.disk, render_size)} on disk ({whence})"
         return f"no estimate for this choice; the whole profile: {whole}\n {memory}"
     if told.seconds is not None:
-        time = f"{render_about(told.seconds)} ({HERE})"
+        way = f", {name_some(told.as_wheel)} as a wheel" if told.as_wheel else ""
+        time = f"{render_about(told.seconds)} ({HERE}{way})"
     elif cost and cost.seconds:
         time = f"{_range(cost.seconds, _about)} ({whence})"
     else:
