@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind = Literal["plan", "note", "progress", "start", "output", "end"]
 """A note warns, or says what else is to be known; progress says what is done now."""
 State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
-PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
+PROGRESS = re.compile(r"^ *\[(\d+)/(\d+)\] ?")
 SUMMARY = "= "
 """How a line begins in which a step says what it found; the last such line counts."""
 
@@ -340,7 +340,8 @@ class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `needs` are the step's. `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
+    `needs` are the step's. `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache
+    had, and how many not.
     """
 
     step: str

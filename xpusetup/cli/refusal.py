@@ -124,6 +124,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     option = error.option_name
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
         return UsageError(f"{option} goes after the command", command=shlex.join(right))
+    if option == "--dry-run" and name in ASKING:
+        line = shlex.join(["xpusetup", *(word for word in words if word != option)])
+        return UsageError(f"{name} has no {option}: it shows what it would do, and asks first", command=line)
     if beside := INSTEAD.get((name, option)):
         right = [part for word in words for part in ([beside] if word == name else [] if word == option else [word])]
         return UsageError(f"{name} has no {option}: {beside} does that", command=shlex.join(["xpusetup", *right]))
@@ -143,6 +146,8 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
 
 INSTEAD = {("build", "--dry-run"): "plan"}
 """What does what an option is asked for."""
+ASKING = ("remove", "uninstall", "adopt")
+"""Commands that show what they would do, and ask."""
 
 
 def _put_behind(root: Any, words: list[str]) -> list[str]:

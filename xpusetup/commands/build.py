@@ -339,7 +339,7 @@ def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]
     first = ", ".join(changes[:SHOWN_CHANGES]) + (
         f" and {more} more" if (more := len(changes) - SHOWN_CHANGES) > 0 else ""
     )
-    yield f"into {python.adopted.prefix}, which is changed in place: {first or 'no version of what is there'}"
+    yield f"into {short_path(python.adopted.prefix)}: {first or 'nothing there is replaced by another version'}"
     yield from python.adopted.notes
 
 
@@ -358,7 +358,7 @@ def _make_result(
     told = describe_build(workspace, prepared, outcome, request, tuned)
     if outcome.failed:
         go_on = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
-        failure = describe_failed(workspace, prepared, outcome, go_on)
+        failure = describe_failed(workspace, prepared, outcome, request, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose.command == "build" else "installed"

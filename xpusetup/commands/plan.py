@@ -14,7 +14,7 @@ from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, me
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
-from xpusetup.plan.addon import purpose_of
+from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, preview
@@ -70,7 +70,7 @@ def make_savings(
 
 def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
     whole = len(profile.arch.default) if profile.arch else 0
-    if whole < 2:  # noqa: PLR2004 - of one there is nothing to leave out
+    if whole < 2 or not target.arch:  # noqa: PLR2004 - of one there is nothing to leave out
         return
     some, names = len(target.arch) < whole, ",".join(target.arch)
     what = f"device code for {names} alone, of {whole} targets" if some else f"device code for all {whole} targets"
@@ -227,7 +227,7 @@ def _estimate(workspace: Workspace, request: Request, seen: PreparedPlan) -> Est
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     told = make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
     whole = all(step.id in todo for step in seen.plan.steps if "compiler" in step.needs)
-    if profile.cost is None:
+    if profile.cost is None or seen.purpose is ADDON:  # of one part that says nothing
         return told
     return replace(
         told, expected=_expected(profile.cost, jobs if whole else 0, whole=is_usual(workspace, request, seen))
@@ -262,6 +262,8 @@ def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:
     launcher = find_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto")
     closed = find_closed(launcher, variables()) if launcher and compiles else ""
     profile, target = workspace.profile, seen.plan.target
+    if seen.purpose is ADDON:
+        return ()
     return make_savings(profile, target, launcher=launcher, closed=closed, linkers=linkers, compiles=compiles)
 
 

@@ -298,6 +298,8 @@ def select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
         for name in request.only:
             _must_be(name, parts, "component")
         wanted = _needed(steps, {step.id for step in steps if step.component in request.only})
+        if not request.ready and all(step in wanted for step in steps if step.component):  # there is nothing else
+            wanted = [step for step in steps if "device" not in step.needs]
         chosen = tuple(step for step in chosen if step in wanted)
     return chosen
 

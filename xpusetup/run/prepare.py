@@ -17,8 +17,9 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, XPU, Mode, Plan, Request, Target, Toolkit
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
 from xpusetup.config.request import render_request
+from xpusetup.config.take import describe_chosen
 from xpusetup.emit.script import render_script
-from xpusetup.plan.addon import IN_PLACE, install_torch
+from xpusetup.plan.addon import ADDON, IN_PLACE, install_torch
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
@@ -319,13 +320,13 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
         scripts={step.id: render_script(step, plan) for step in plan.steps},
         identities=read_identities(target, root),
         purpose=purpose,
-        notes=(*describe_set(workspace.profile, request), *describe_takes(workspace))
+        notes=(*describe_set(workspace.profile, request), *describe_takes(workspace, purpose))
         if purpose.command == "build"
         else (),
     )
 
 
-def describe_takes(workspace: Workspace) -> tuple[str, ...]:
+def describe_takes(workspace: Workspace, purpose: Purpose = BUILD) -> tuple[str, ...]:
     """Say of each part that is taken in another way than the profile has it, and of what an earlier build left."""
     python = shlex.quote(workspace.layout.python.replace(ROOT, str(workspace.root)))
     stands = (
@@ -334,7 +335,10 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
         for part in workspace.profile.components
         if part.kind == "skip" and part.distribution and _built(workspace.root, part.name)
     )
-    return (*workspace.take_notes, *stands)
+    kit, chosen = workspace.profile.toolkit, describe_chosen(workspace.profile)
+    alone = kit and purpose is ADDON and f"--only {XPU} is always compiled by {kit.title}, {kit.confidence}"
+    notes = (alone if alone and note == chosen else note for note in workspace.take_notes)
+    return (*notes, *stands)
 
 
 def write_prepared(workspace: Workspace, request: Request, prepared: PreparedPlan) -> None:

@@ -214,7 +214,7 @@ FIRST_SECONDS = 20.0
 FIRST_COUNT = 10
 FIRST_SHARE = 0.15
 """Share of the commands before which the pace says nothing: the first files of a project are smaller than the rest."""
-COUNTED = re.compile(r"^\[\d+/\d+\] ?")
+COUNTED = re.compile(r"^ *\[\d+/\d+\] ?")
 OBJECT = re.compile(r" -o (\S+)")
 MINUTE = 60
 HOUR = 3600
