@@ -104,8 +104,8 @@ def hints_of(kind: type) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for base in reversed(kind.__mro__[:-1]):
         known = names_in(base.__module__)
-        told = vars(base).get("__annotations__", {})
-        found |= {name: eval(text, known) for name, text in told.items()}  # noqa: S307 - our own words
+        for name, told in vars(base).get("__annotations__", {}).items():
+            found[name] = eval(told, known) if isinstance(told, str) else told  # noqa: S307 - our own words
     return found
 
 

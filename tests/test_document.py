@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -17,7 +17,7 @@ from json_schemas import RESULTS, render_page, render_schema, types_of
 from xpusetup import commands
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.commands.profiles import make_schema
-from xpusetup.commands.result import complete_result
+from xpusetup.commands.result import Result, complete_result
 from xpusetup.ui.screens import find_screen, show_result
 
 SILENT = {"CommandRun", "StepLog"}
@@ -61,14 +61,12 @@ def results() -> dict[str, type]:
     """Give the types of what commands return, by name."""
     modules = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
     functions = [each for module in modules for _, each in inspect.getmembers(module, inspect.isfunction)]
-    told = {each: str(each.__annotations__.get("return")) for each in functions}
+    told = {each.__annotations__.get("return") for each in functions} - {"Result[T]"}
     names = {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
-    found = {
-        each: eval(text, {**names, "Any": Any})  # noqa: S307 - our own words
-        for each, text in told.items()
-        if text.startswith("Result[") and text != "Result[T]"
-    }
-    types = [each for returned in found.values() for kind in get_args(returned) for each in get_args(kind) or (kind,)]
+    known = {**names, "Any": Any}
+    read = [eval(str(each), known) if str(each).startswith("Result[") else each for each in told]  # noqa: S307 - our own words
+    found = [each for each in read if get_origin(each) is Result]
+    types = [each for returned in found for kind in get_args(returned) for each in get_args(kind) or (kind,)]
     return {each.__name__: each for each in types if isinstance(each, type)}
 
 

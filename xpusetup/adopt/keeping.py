@@ -1,7 +1,5 @@
 """What of an environment has to stay as it is: torch, what is compiled with it, and no second Triton. Pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,21 +1,15 @@
 """pip: constraints, requirements files and pip.conf of a project whose torch stays. Pure, line by line."""
 
-from __future__ import annotations
-
 import configparser
 import re
+from collections.abc import Sequence
 from posixpath import dirname
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 
+from xpusetup.adopt.keeping import Keeping
 from xpusetup.base.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.adopt.keeping import Keeping
 
 CONSTRAINTS = "xpusetup-constraints.txt"
 MARK = "# torch stays: xpusetup adopt"

@@ -4,8 +4,6 @@ Overrides go before every requirement, also those of other distributions, and `t
 (seen with uv 0.13.9): so that torch needs to be no dependency of the project.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any

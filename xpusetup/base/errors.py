@@ -3,8 +3,6 @@
 Errors hold text and a fix and never print; only `cli/` turns them into an exit.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from xpusetup.base.command import Advice, Command

@@ -1,7 +1,5 @@
 """Values as text: quoted for each language that is written, amounts for people, nothing that a report must not tell."""
 
-from __future__ import annotations
-
 import ipaddress
 import re
 import shlex

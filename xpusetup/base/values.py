@@ -1,15 +1,11 @@
 """The values that data files hold, each checked as strictly as what is made of it needs, and TOML as text."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import tomli
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 # TOML, read by tomli: the standard library's reader, compiled, in a third of the time.
 

@@ -1,12 +1,7 @@
 """The commands of the program by name, as `--help` orders them; their aliases and their old names."""
 
-from __future__ import annotations
-
 import shlex
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 FIRST = ("install", "build", "list", "run", "verify", "doctor", "setup", "explain", "emit", "remove")
 """What `--help` shows."""

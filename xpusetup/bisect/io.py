@@ -1,7 +1,5 @@
 """What was tried, the commits of a server without their trees, and one environment for one nightly after the other."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

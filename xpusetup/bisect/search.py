@@ -1,19 +1,15 @@
 """The search for the commit that broke something: which to try next, also among nightly wheels."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import or_
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
-
-    History = Mapping[str, tuple[str, ...]]
+History = Mapping[str, tuple[str, ...]]
 
 
 # Nightly wheels in the search for a commit: which there are, which to try next, and of which commit each is.

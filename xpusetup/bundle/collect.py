@@ -1,12 +1,11 @@
 """What goes into a bundle, and the plan that gathers it."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.utils import parse_wheel_filename
 
@@ -18,20 +17,15 @@ from xpusetup.base.values import PACKAGED
 from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, missing_wheels
 from xpusetup.bundle.io import CheckedOutTree, hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
+from xpusetup.config.profile import Profile, SourceComponent
 from xpusetup.plan.context import Context
 from xpusetup.plan.install import INSTALL, make_gathering
 from xpusetup.plan.lanes import lane_of
 from xpusetup.plan.requirements import ARCHIVES as STORE
 from xpusetup.run.manifest import list_wheels
+from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.workspace import Workspace
 from xpusetup.system import files
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from xpusetup.config.profile import Profile, SourceComponent
-    from xpusetup.run.prepare import PreparedPlan
-    from xpusetup.run.workspace import Workspace
-
 
 # The plan that gathers what a build fetches, for a bundle: its network steps, and wheels of what it installs.
 

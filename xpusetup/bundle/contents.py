@@ -1,14 +1,14 @@
 """What a bundle says of itself, and what belongs into one: submodules, wheels, installers."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from packaging.requirements import Requirement
+from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
@@ -18,11 +18,6 @@ from xpusetup.base.values import Exact, Limits, Name, Rev, Strict, VersionText
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from packaging.tags import Tag
 
 
 def has_files(path: str, sparse: Iterable[str]) -> bool:

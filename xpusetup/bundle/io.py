@@ -1,7 +1,5 @@
 """A bundle as a file, believed by hash alone, and the git repositories in it."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

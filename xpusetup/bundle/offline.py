@@ -1,15 +1,14 @@
 """build --bundle: a bundle in place of the network, and a word on each step that asked for it all the same."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys
 from collections import deque
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
@@ -20,19 +19,14 @@ from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
+from xpusetup.run.root import Root
+from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
 from xpusetup.system.process import run_process
 from xpusetup.system.trust import foreign_file, require_trust
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from xpusetup.run.root import Root
-    from xpusetup.run.runner import RunOutcome
-
 
 # What a step's log tells of attempts to reach out where the network is taken away.
 

@@ -7,8 +7,6 @@ the user stays who he is. The kernel counts what found no route, so that an atte
 code and signals are those of the command; 125 where no such place can be made.
 """
 
-from __future__ import annotations
-
 import ctypes
 import fcntl
 import os

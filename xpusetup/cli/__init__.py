@@ -3,8 +3,6 @@
 Everything but Typer is imported inside the commands, so that `--help` costs no more than Typer's own.
 """
 
-from __future__ import annotations
-
 import gc
 import sys
 from collections.abc import Iterator, Mapping

@@ -11,7 +11,6 @@ from xpusetup.cli import options
 
 if TYPE_CHECKING:
     from xpusetup.commands.adopt import Adoption
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command("adopt", "xpusetup adopt ~/project", "xpusetup adopt --into ~/ml --yes", common="--undo --yes")
@@ -24,7 +23,7 @@ def adopt(
     undo: Annotated[bool, options.flag("--undo", "Take back what was written.")] = False,
     yes: Annotated[bool, options.flag("--yes -y", "Do not ask.")] = False,
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Let a uv or pip project use this torch. Shows what it writes, and asks."""
     from xpusetup.commands import adopt as adopting
 

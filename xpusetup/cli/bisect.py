@@ -1,16 +1,10 @@
 """bisect: which commit broke a command."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import complete, options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
-
 
 Nightlies = Annotated[str, options.value("--nightlies", "INDEX", "Take nightly wheels from this index.")]
 Skip = Annotated[list[str] | None, options.value("--skip", "REF", "Do not try this commit.")]
@@ -45,7 +39,7 @@ def bisect(
     launcher: options.Launcher = "auto",
     events: options.Events = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Find the commit that broke a command, by building commits.
 
     The command's exit code says which: 0 it works, 125 it cannot tell, any other below 126 it fails.

@@ -1,13 +1,6 @@
 """build: from a profile to steps, and to what they make."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -26,7 +19,7 @@ def build(
     bundle: options.Bundle = "",
     events: options.Events = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Build PyTorch from source, and verify it. Run it again to go on where it stopped."""
     from xpusetup.commands.build import BuildOptions
     from xpusetup.commands.build import build as make

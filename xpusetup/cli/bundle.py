@@ -1,16 +1,10 @@
 """bundle: all that a build fetches in one file, and whether such a file is whole."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
-
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
 
@@ -31,7 +25,7 @@ def bundle_create(
     origin: options.From = "source",
     installer: Annotated[bool, options.flag("--installer", "Include oneAPI's offline installer.")] = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Download all that a build or an installation needs into one file, for machines without a network."""
     from xpusetup.commands.bundle import CreateOptions, create
     from xpusetup.config.request import read_request
@@ -43,7 +37,7 @@ def bundle_create(
 
 
 @options.command("bundle verify", "xpusetup bundle verify torch.tar", "xpusetup bundle verify torch.tar -v")
-def bundle_verify(*, file: File, told: options.LongOutput) -> AnyResult:
+def bundle_verify(*, file: File, told: options.LongOutput) -> options.Answer:
     """Check that a bundle is whole: every hash, commit and wheel."""
     from xpusetup.commands.bundle import verify_bundle
 

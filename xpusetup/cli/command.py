@@ -1,12 +1,11 @@
 """One command of the command line: how it reads its words, and what of them it remembers while it is at work."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typer.core import TyperCommand
 
@@ -14,9 +13,6 @@ from xpusetup.base.verbs import OLD
 from xpusetup.cli import finish
 from xpusetup.cli.help import list_pieces, write_help
 from xpusetup.cli.named import Words
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 CALLED = "xpusetup.called"
 """The alias or old name by which the command was called, in the context's `meta`."""

@@ -1,15 +1,10 @@
 """devices table: results of many machines as one table."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -27,7 +22,7 @@ def devices_table(
         str, options.value("--page", "FILE", "Write it into this Markdown file, between its markers.")
     ] = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Make one table of devices and checks from saved results, for documentation."""
     from xpusetup.commands.devices import tabulate
 

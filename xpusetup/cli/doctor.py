@@ -1,14 +1,8 @@
 """doctor: what is wrong on this machine, or on one that somebody describes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
-
 
 FactFiles = Annotated[
     list[str] | None, options.value("--facts", "FILE", "Judge a machine that --save saw; several: what differs.")
@@ -42,7 +36,7 @@ def doctor(
     collect_env: ReportFile = "",
     prompt: options.AskOthers = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Say what is wrong on this machine, and how to fix it."""
     from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
 

@@ -1,18 +1,12 @@
 """emit: the steps of a build as files for elsewhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from xpusetup.cli import complete, options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
-
 
 Kind = Annotated[
     str,
@@ -81,7 +75,7 @@ def emit(
     image: ImageRequest,
     github: GithubRequest,
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Write a build as files for elsewhere: a Dockerfile, Slurm jobs, a shell script, a workflow."""
     given = {**image.told(), **vars(github)}
     more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}

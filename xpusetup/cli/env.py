@@ -1,13 +1,8 @@
 """env: the variables of a built environment."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -23,7 +18,7 @@ def env(
     build: Annotated[bool, options.flag("--build", "Print the variables of a build step.")] = False,
     shell: options.Shell = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Print the variables of a build's environment, for eval."""
     from xpusetup.commands.env import env as make
 

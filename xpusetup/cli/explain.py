@@ -1,15 +1,10 @@
 """explain: which line of a log matters."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command("explain", "xpusetup explain build.log", "make 2>&1 | xpusetup explain", common="--prompt")
@@ -21,7 +16,7 @@ def explain(
     ] = "",
     prompt: options.AskOthers = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Find the line of a log that matters, say why it failed, and what to do."""
     if prompt:
         from xpusetup.commands.prompt import prompt_of_log

@@ -1,15 +1,11 @@
 """The help of a command: arguments and common options first, all others below, examples at its end."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import shutil
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from typing import Any
 
 ALWAYS = {"--name", "--into", "--json", "--quiet", "--verbose", "--help", "--yes", "--dry-run"}
 """Options that are common wherever they are."""

@@ -12,7 +12,6 @@ from xpusetup.cli import options
 
 if TYPE_CHECKING:
     from xpusetup.commands.offer import InstallOffer
-    from xpusetup.commands.result import AnyResult
     from xpusetup.ui.live import BuildView
 
 
@@ -32,7 +31,7 @@ def install(
     dry: Annotated[bool, typer.Option("--dry-run", help="Show what would be fetched, and where it goes.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask when no device is found here.")] = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Install the published wheels of PyTorch, and verify them. Nothing is compiled."""
     from xpusetup.commands.build import BuildOptions
     from xpusetup.commands.build import install as make

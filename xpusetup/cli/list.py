@@ -1,13 +1,8 @@
 """list: the builds that are here."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command("list", "xpusetup list", "xpusetup list --cache", common="--cache")
@@ -15,7 +10,7 @@ def list_builds(
     *,
     cache: Annotated[bool, options.flag("--cache", "Show what is kept for all builds, and its size.")] = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """List the builds here: release, state, whether verified, size, age."""
     from xpusetup.commands.list import list_builds as make
     from xpusetup.ui.live import waiting

@@ -1,7 +1,5 @@
 """A profile or a build named by an argument, put where the options have it: `build 2.14`, `remove sim`."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Any

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from xpusetup.run.workspace import Where
     from xpusetup.ui.live import BuildView
 
+    Answer = AnyResult
+else:
+    Answer = Any  # what commands give: their signatures name it, and none needs its module to be read
+
 # Options that several commands share: one wording each.
 
 
@@ -237,7 +241,7 @@ def _spread(
     """Give the groups that a command takes, and its parameters with each option of theirs as its own."""
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for each, parameter in signature(work, locals={"AnyResult": Any}, eval_str=True).parameters.items():
+    for each, parameter in signature(work, eval_str=True).parameters.items():
         kind = parameter.annotation  # get_type_hints of Python 3.10 hides what has None as its default
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]

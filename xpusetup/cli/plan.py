@@ -1,13 +1,8 @@
 """plan: the steps of a build, and the state each is in."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -24,7 +19,7 @@ def plan(
     explain: Annotated[bool, options.flag("--explain", "Say why each step would run again.")] = False,
     why: Annotated[str, options.value("--why", "PACKAGE", "Say why this package is installed.")] = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Show the steps of a build, the state of each, and what time and disk they take."""
     from xpusetup.commands.plan import plan as make
 

@@ -1,20 +1,13 @@
 """profiles: what ships, what one says, whether a file is right; schema, new ones and locks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import complete, options
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from xpusetup.commands.result import AnyResult
-
 
 Name = Annotated[
     str, typer.Argument(metavar="NAME|FILE", help="A profile's name or file.", autocompletion=complete.profiles)
@@ -22,7 +15,7 @@ Name = Annotated[
 
 
 @options.command("profiles list", "xpusetup profiles list", "xpusetup profiles list --json")
-def profiles_list(*, told: options.ResultOutput) -> AnyResult:
+def profiles_list(*, told: options.ResultOutput) -> options.Answer:
     """List the profiles that ship with xpusetup."""
     from xpusetup.commands.profiles import list_profiles
 
@@ -30,7 +23,7 @@ def profiles_list(*, told: options.ResultOutput) -> AnyResult:
 
 
 @options.command("profiles show", "xpusetup profiles show 2.14", "xpusetup profiles show sim --json")
-def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
+def profiles_show(*, name: Name, told: options.LongOutput) -> options.Answer:
     """Show all of a profile, with the source of each pin."""
     from xpusetup.commands.profiles import show_profile
 
@@ -38,7 +31,7 @@ def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
 
 
 @options.command("profiles check", "xpusetup profiles check mine.toml", "xpusetup profiles check sim")
-def profiles_check(*, name: Name, told: options.ResultOutput) -> AnyResult:
+def profiles_check(*, name: Name, told: options.ResultOutput) -> options.Answer:
     """Check a profile's file, and show all its errors."""
     from xpusetup.commands.profiles import check_profile
 
@@ -50,7 +43,7 @@ def profiles_trust(
     *,
     file: Annotated[list[str], typer.Argument(metavar="FILE", help="Profiles, and files that they name.")],
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Trust a file that others can write, as it is now. A change needs new trust."""
     from xpusetup.commands.profiles import trust_files
 
@@ -58,7 +51,7 @@ def profiles_trust(
 
 
 @options.command("profiles schema", "xpusetup profiles schema > profile.schema.json", "xpusetup profiles schema --json")
-def profiles_schema(*, told: options.ResultOutput) -> AnyResult:
+def profiles_schema(*, told: options.ResultOutput) -> options.Answer:
     """Print the JSON Schema of profile files, for editors."""
     from xpusetup.commands.profiles import make_schema
 
@@ -74,7 +67,7 @@ class ForDevice:
     rev: Annotated[str, options.value("--rev", "REF", "With --device: tag, branch or commit of it.")] = ""
     version: Annotated[str, typer.Option("--version", help="With --device: the version of its wheel.")] = ""
 
-    def write(self, name: str, base: str, path: Path, told: options.ResultOutput) -> AnyResult:
+    def write(self, name: str, base: str, path: Path, told: options.ResultOutput) -> options.Answer:
         """Write the profile of the device."""
         from xpusetup.commands.profiles import new_for_device
         from xpusetup.config.new_profile import NewProfileOptions
@@ -102,7 +95,7 @@ def profiles_new(
     force: Annotated[bool, options.flag("--force", "Overwrite an existing file.")] = False,
     out: options.Out = "",
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Write a new profile: a copy, or one for a device."""
     from xpusetup.commands.profiles import new_file, new_profile
 
@@ -124,7 +117,7 @@ def profiles_new(
     takes=options.ProfileName,
     common="--rev --out",
 )
-def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.ResultOutput) -> AnyResult:
+def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.ResultOutput) -> options.Answer:
     """Pin each tag, branch and pull request of a profile to the commit that it is now."""
     from xpusetup.commands.profiles import lock
     from xpusetup.ui.live import asking

@@ -1,10 +1,9 @@
 """What Typer refuses, told as every other error is: what is wrong, and the whole command that is right."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
 import typer
 
@@ -14,9 +13,6 @@ from xpusetup.base.text import nearest
 from xpusetup.base.verbs import ALIASES, COMMANDS, MEANT, OLD, VERBS
 from xpusetup.cli.finish import begin, finish
 from xpusetup.cli.named import Words
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Refused: type[Any] = typer.BadParameter.__bases__[0]
 """The error of bad usage, which Typer has from click or brings itself."""

@@ -11,7 +11,6 @@ from xpusetup.cli import options
 
 if TYPE_CHECKING:
     from xpusetup.commands.remove import Removal
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -27,7 +26,7 @@ def remove(
     ] = False,
     site: Annotated[bool, options.flag("--site", "With --cache: from the store that the site file names.")] = False,
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Remove a build. Shows what goes and what that frees, and asks."""
     if cache:
         from xpusetup.commands.cache import prune

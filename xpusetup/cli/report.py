@@ -1,13 +1,8 @@
 """report: one page about a build."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -19,7 +14,7 @@ def report(
     out: options.Out = "",
     show: Annotated[bool, options.flag("--open", "Open it in a browser.")] = False,
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Write an HTML page that shows where the time of a build went."""
     from xpusetup.commands.report import report as make
 

@@ -1,15 +1,8 @@
 """run: a command in a built environment."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-import typer  # noqa: TC002 - Typer reads the annotation when it runs
+import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -19,7 +12,7 @@ if TYPE_CHECKING:
     takes=options.Build,
     follows=True,
 )
-def run(*, context: typer.Context, where: options.BuiltWhere, told: options.ResultOutput) -> AnyResult:
+def run(*, context: typer.Context, where: options.BuiltWhere, told: options.ResultOutput) -> options.Answer:
     """Run a command in the environment of a build.
 
     With --json, the command's output goes to stderr; stdout says how it ended.

@@ -10,12 +10,11 @@ import typer
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import SetupPlan
 
 
 @options.command("xpusetup")
-def bare(*, told: options.LongOutput) -> AnyResult:
+def bare(*, told: options.LongOutput) -> options.Answer:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
     from xpusetup.commands.recommend import show_way
 
@@ -36,7 +35,7 @@ def setup(
     out: Annotated[str, options.value("--out -o", "FILE", "Write the commands as a script for root.")] = "",
     facts: Annotated[str, options.value("--facts", "FILE", "For the machine that doctor --save saw.")] = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Show what this machine lacks, as commands to run. --apply runs them.
 
     It asks what the shortest way to PyTorch needs; --for build asks what a build from source needs.
@@ -54,7 +53,7 @@ def setup(
     return show_setup(prepared, out=out)
 
 
-def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> AnyResult:
+def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> options.Answer:
     from rich.markup import escape
 
     from xpusetup.base.errors import UsageError
@@ -98,7 +97,7 @@ def setup_site(
         ),
     ] = "",
     told: options.ResultOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Write the site file: modules, folders, mirrors, and what a cluster's jobs need."""
     from xpusetup.base.command import Command
     from xpusetup.base.errors import UsageError

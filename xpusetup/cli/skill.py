@@ -1,21 +1,15 @@
 """skill: one page for agents."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Any
 
-from typing import TYPE_CHECKING, Any
-
-import typer  # noqa: TC002 - Typer reads the annotation when it runs
+import typer
 
 from xpusetup.cli import options
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from xpusetup.commands.result import AnyResult
-
 
 @options.command("skill", "xpusetup skill > SKILL.md", "xpusetup skill --json")
-def skill(*, context: typer.Context, told: options.ResultOutput) -> AnyResult:
+def skill(*, context: typer.Context, told: options.ResultOutput) -> options.Answer:
     """Print a page that teaches an AI assistant to use xpusetup."""
     from xpusetup.commands.self import make_skill
 

@@ -1,15 +1,10 @@
 """status: how far a build is, what it holds, and what it was made from."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from xpusetup.cli import complete, options
 from xpusetup.cli.finish import say_part
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -26,7 +21,7 @@ def status(
     follow: Annotated[bool, options.flag("--follow -f", "With --log: go on as it is written.")] = False,
     check: Annotated[bool, options.flag("--check", "Hash every file that was made or installed.")] = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Say how far a build is, what it holds, and what it was made from."""
     if log:
         from xpusetup.commands.status import show_log

@@ -9,7 +9,6 @@ from xpusetup.base.errors import UsageError
 from xpusetup.cli import complete, options
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
     from xpusetup.run.workspace import Where
 
 
@@ -30,7 +29,7 @@ class CheckRequest:
     mode: Annotated[str, options.value("--mode", "NAME", "A mode of the device, such as lazy.")] = ""
     save: Annotated[str, options.value("--save", "FILE", "Write a record to send in; it names nobody.")] = ""
 
-    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+    def run(self, where: Where, device: str, told: options.LongOutput) -> options.Answer:
         """Run the checks."""
         from xpusetup.commands.verify import VerifyOptions
         from xpusetup.commands.verify import verify as make
@@ -77,7 +76,7 @@ class SuiteRequest:
     again: Annotated[bool, options.flag("--again", "With --suite: also run tests that ended an earlier run.")] = False
     out: Annotated[str, options.value("--out -o", "DIR", "With --suite: the folder for the results.")] = ""
 
-    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+    def run(self, where: Where, device: str, told: options.LongOutput) -> options.Answer:
         """Run the suite, or list those that there are."""
         from xpusetup.commands.suites import list_suites, run_suite
         from xpusetup.suites.sources import SuiteOptions
@@ -108,7 +107,7 @@ class FallbackRequest:
         """Say whether any of it is asked for."""
         return bool(self.fallbacks or self.release or self.log or self.markdown)
 
-    def run(self, where: Where, device: str, told: options.LongOutput) -> AnyResult:
+    def run(self, where: Where, device: str, told: options.LongOutput) -> options.Answer:
         """Say which operators run on the CPU."""
         from xpusetup.commands.verify import FallbackOptions, show_fallbacks
         from xpusetup.ui.live import waiting
@@ -142,7 +141,7 @@ def verify(
         bool, options.flag("--codegen", "Compile kernels for the profile's GPUs, without running them.")
     ] = False,
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Prove that the accelerator computes the right numbers."""
     given = tuple(device or ())
     if devices:
@@ -163,7 +162,7 @@ def verify(
     return checks.run(where.find(say=told.say), one, told)
 
 
-def _devices(where: Where, files: tuple[str, ...], asked: CheckRequest, told: options.LongOutput) -> AnyResult:
+def _devices(where: Where, files: tuple[str, ...], asked: CheckRequest, told: options.LongOutput) -> options.Answer:
     """Load each extension in a process of its own; with --list, torch is not imported."""
     from xpusetup.commands.devices import check_devices, list_devices
     from xpusetup.ui.live import waiting
@@ -174,7 +173,7 @@ def _devices(where: Where, files: tuple[str, ...], asked: CheckRequest, told: op
         return check_devices(where, files, patience=asked.patience or 60)
 
 
-def _codegen(where: Where, *, quiet: bool) -> AnyResult:
+def _codegen(where: Where, *, quiet: bool) -> options.Answer:
     from xpusetup.commands.codegen import generate_code
     from xpusetup.ui.live import waiting
 

@@ -1,15 +1,10 @@
 """wheel: what is in a wheel, whether it fits a torch, its signature, and whether a rebuild gives the same bytes."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from xpusetup.cli import options
-
-if TYPE_CHECKING:
-    from xpusetup.commands.result import AnyResult
 
 
 @options.command(
@@ -29,7 +24,7 @@ def wheel_check(
     statement: Annotated[str, options.value("--statement", "FILE", "That statement.", "beside the wheel")] = "",
     key: Annotated[str, options.value("--key", "FILE", "The public key that must have signed the statement.")] = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Say what is in a wheel, and with --profile whether it is what the profile says."""
     from xpusetup.commands.wheel_check import WheelOptions, verify_wheel
     from xpusetup.ui.live import waiting
@@ -65,7 +60,7 @@ def wheel_rebuild(
     ] = None,
     launcher: options.Launcher = "none",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Build again under other conditions, and compare the wheels byte by byte."""
     from xpusetup.commands.wheel_rebuild import RebuildOptions
     from xpusetup.commands.wheel_rebuild import rebuild as make
@@ -85,7 +80,7 @@ def wheel_sign(
     wheels: Annotated[list[str], typer.Argument(help="The wheels' files.", metavar="WHEEL")],
     key: Annotated[str, options.value("--key", "FILE", "A private key: ed25519, PEM.")],
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Sign the statements of what wheels were built from, after checking them."""
     from xpusetup.commands.wheel_sign import sign_wheels
     from xpusetup.ui.live import waiting
@@ -114,7 +109,7 @@ def wheel_fits(
         ),
     ] = "",
     told: options.LongOutput,
-) -> AnyResult:
+) -> options.Answer:
     """Say whether wheels work with a torch, without loading them."""
     from xpusetup.commands.wheel_fits import judge_wheels
     from xpusetup.ui.live import waiting

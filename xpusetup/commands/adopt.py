@@ -1,15 +1,13 @@
 """adopt: a project keeps its torch, whatever uv and pip are asked for in it; and all of that taken back."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re
 import shlex
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
@@ -21,13 +19,9 @@ from xpusetup.commands.env import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.probe_fit import interpreter_of, site_packages
+from xpusetup.run.workspace import Where
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, variable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from xpusetup.run.workspace import Where
 
 RECORD = ".xpusetup-adopt.json"
 """What was there before, in the project's folder: with it all is taken back."""

@@ -1,7 +1,5 @@
 """cache: what the program keeps on the disk, how large it is, and what of it can go."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import re
@@ -9,19 +7,15 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
+from xpusetup.config.settings import Settings
 from xpusetup.run.lock import is_held
 from xpusetup.run.root import BESIDE, LOCKED, find_roots
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from xpusetup.config.settings import Settings
-
 
 # What the program keeps on the disk for all roots: the git store; and what the roots themselves take.
 

@@ -1,7 +1,5 @@
 """verify --codegen: kernels compiled for the GPUs of a profile by an environment's Triton and ocloc; none is run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -3,19 +3,12 @@
 The form and its words are those of torch/utils/collect_env.py; what was not seen is N/A there, as it has it.
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from xpusetup.config.toolkit import PRODUCTS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from xpusetup.machine.facts import Facts
-    from xpusetup.machine.gpus import GpuTable
-
+from xpusetup.machine.facts import Facts
+from xpusetup.machine.gpus import GpuTable
 
 ABSENT, FAILED = "N/A", "Could not collect"
 PACKAGE = re.compile(r"level-zero|libze|igc|igdgmm|gmmlib|opencl|compute-runtime|ocloc|-dkms|firmware|xpu-smi")

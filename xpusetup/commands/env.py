@@ -1,11 +1,9 @@
 """env and run: the environment of a build, for a shell and for a command; and which one a command means."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Target
 from xpusetup.commands.build_result import evaluate
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import BuiltRoot, find_built
@@ -18,9 +16,6 @@ from xpusetup.plan.verify import parse_variables
 from xpusetup.run.workspace import Where, open_built
 from xpusetup.system.environment import from_home, variable, variables
 from xpusetup.system.process import SHELLS, Language, calling_language
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Target
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,21 @@
 """explain: the line of a log that matters, why, and what to do."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
 import shlex
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Step
 from xpusetup.commands.result import Result, complete_result
 from xpusetup.config.shipped import is_path, versions_beside
+from xpusetup.explain.evidence import Lines
 from xpusetup.explain.explanation import Cause, ExplainedLog
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import Signature, parse_signatures
@@ -30,13 +30,6 @@ from xpusetup.run.root import Root, read_lock
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from xpusetup.base.model import Step
-    from xpusetup.explain.evidence import Lines
-
 
 LAST_LINES = 12
 OF_A_KILL = {"compile.oom_kill", "compile.signal9", "link.ld_killed", "rt.killed"}

@@ -1,7 +1,5 @@
 """list: the builds that are here, one row for each; also those of a folder that holds several, as on a cluster."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,23 +1,17 @@
 """The members of a stack: how each is had and why, and how far it was proved; and what does not fit its torch."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.errors import UsageError
+from xpusetup.config.member import JudgedCandidate, Membership
+from xpusetup.config.profile import Component, Profile
 from xpusetup.run.manifest import read_document
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from xpusetup.config.member import JudgedCandidate, Membership
-    from xpusetup.config.profile import Component, Profile
-    from xpusetup.run.root import Root
-
+from xpusetup.run.root import Root
 
 ASKED = "--take asks for it"
 

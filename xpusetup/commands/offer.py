@@ -1,13 +1,12 @@
 """What an installation would fetch and put where, known before anything is fetched."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
@@ -15,18 +14,12 @@ from xpusetup.base.model import ROOT
 from xpusetup.base.text import render_size
 from xpusetup.plan.install import INSTALL, published_pins
 from xpusetup.run.preflight import failing
+from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.workspace import Workspace
 from xpusetup.system import files
 from xpusetup.system.environment import variable, variables
 from xpusetup.system.http import HELPER
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from xpusetup.run.prepare import PreparedPlan
-    from xpusetup.run.workspace import Workspace
-
 
 TIMEOUT_S = 600.0
 """Seconds that all questions to the indexes may take: each is given up much earlier by pip itself."""

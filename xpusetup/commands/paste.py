@@ -1,13 +1,11 @@
 """doctor --paste: what people post of a machine, read as facts, with what was recognised and what its errors mean."""
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Finding, Fix
@@ -17,6 +15,7 @@ from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import Cause
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.companions import torch_there
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.installs import keep_torch_all
 from xpusetup.machine.known_bad import KnownBad, concerns
 from xpusetup.machine.tables import gpu_table
@@ -25,12 +24,6 @@ from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from xpusetup.machine.facts import Facts
-
 
 AMBIGUOUS = (
     *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),

@@ -1,9 +1,7 @@
 """plan: build's steps, why each would run, and what is left out."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import NONE, ROOT, Request, Step, Target
@@ -11,24 +9,19 @@ from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
+from xpusetup.config.profile import BuildCost, Profile
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
 from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
+from xpusetup.run.keys import Status
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, preview
 from xpusetup.run.time_left import Estimate, ExpectedCost, make_estimate
 from xpusetup.run.trees import keep_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of, with_compiler
 from xpusetup.system.environment import variable, variables, which
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from xpusetup.config.profile import BuildCost, Profile
-    from xpusetup.run.keys import Status
-
 
 # Less to build: what a plan leaves out or need not do again, what that saves, and what it gives up.
 

@@ -1,7 +1,5 @@
 """profiles: what ships, what one says, whether a file is right, new ones and locks."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex
@@ -50,7 +48,7 @@ from xpusetup.config.profile import Profile, SourceComponent, Tier
 from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
 from xpusetup.config.shipped import file_as_profile, load_profile, profile_names, profile_text, stack_names
-from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
+from xpusetup.machine.gpus import TargetCosts
 from xpusetup.machine.tables import target_costs
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile

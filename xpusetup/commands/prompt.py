@@ -3,11 +3,9 @@
 The text is printed without names, addresses and passwords, and nothing is sent anywhere.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
@@ -15,14 +13,10 @@ from xpusetup.commands.doctor import DoctorOptions, judge_machine, look_at_machi
 from xpusetup.commands.explain import explain_log, find_log, root_of_log
 from xpusetup.commands.result import Result
 from xpusetup.explain.prompt import make_prompt, make_prompt_of_machine
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.workspace import Where, open_workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from xpusetup.machine.facts import Facts
 
 
 @dataclass(frozen=True)

@@ -1,30 +1,24 @@
 """The bare command: this machine, the shortest way to a working PyTorch on it, the next command."""
 
-from __future__ import annotations
-
 import datetime as dt
 import shlex
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import XpuError
+from xpusetup.base.model import BuildSummary
 from xpusetup.commands.result import Result
+from xpusetup.config.profile import Profile
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
+from xpusetup.machine.facts import Facts, Section
 from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, known, other_gpus, unknown_gpus
 from xpusetup.recommend.setup import mend_here
 from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import BuildSummary
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts, Section
-
 
 WAY_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),

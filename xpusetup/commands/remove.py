@@ -5,8 +5,6 @@ environment of somebody's our bookkeeping. Left are files that no command of thi
 somebody's work.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

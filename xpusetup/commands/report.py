@@ -1,7 +1,5 @@
 """report: what the hours of a build went into, as one HTML page and as a document."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,27 +1,20 @@
 """What every command returns, the one envelope in which it leaves as JSON, and advice made whole."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar, get_args
 
 from xpusetup.base.command import Command
 from xpusetup.base.document import map_texts, to_json
+from xpusetup.base.errors import XpuError
 from xpusetup.base.text import hide, hide_all
 from xpusetup.base.verbs import BUILD, COMMANDS, PROFILE, name_build, options_about_builds
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
-
-    from xpusetup.base.errors import XpuError
-
-    AnyResult: TypeAlias = "Result[object]"
+AnyResult: TypeAlias = "Result[object]"
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -74,7 +67,8 @@ def complete_result(data: T, context: Mapping[str, Sequence[str]], words: Sequen
 
 def takes_result(function: object, kind: type) -> bool:
     """Say whether a function is written for a type of result: the one of its parameter `data`."""
-    return kind.__name__ in str(getattr(function, "__annotations__", {}).get("data", "")).split(" | ")
+    told = getattr(function, "__annotations__", {}).get("data", "")
+    return kind.__name__ in told.split(" | ") if isinstance(told, str) else kind in (told, *get_args(told))
 
 
 # What every command returns, and the one envelope in which it leaves as JSON.

@@ -1,9 +1,8 @@
 """run: a command in a built environment."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import describe_older
@@ -15,10 +14,6 @@ from xpusetup.run.manifest import read_standing
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, not_started, now
 from xpusetup.system.process import run_attached
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 SIGNALS = 128
 """What a shell adds to the number of the signal that ended a command."""

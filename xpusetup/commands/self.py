@@ -1,7 +1,5 @@
 """self and skill: which xpusetup this is, how a newer one comes, where what it keeps lies; one page for agents."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

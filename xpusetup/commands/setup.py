@@ -1,11 +1,9 @@
 """setup: what to install here, as this distribution's commands; shown, written as a script, or done."""
 
-from __future__ import annotations
-
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
@@ -13,26 +11,23 @@ from xpusetup.base.model import Finding, Goal
 from xpusetup.commands.doctor import NO_BUILD, read_facts
 from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result, Say
+from xpusetup.config.profile import Profile
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question, check_texts, intel_gpus, is_xpu
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
+from xpusetup.machine.facts import Facts, Section
 from xpusetup.machine.probe import Ask, probe
 from xpusetup.machine.probe_tools import with_toolkit_of_shell
 from xpusetup.machine.tables import gpu_table
+from xpusetup.recommend.answer import Setup, Task
 from xpusetup.recommend.machine import known
 from xpusetup.recommend.setup import make_setup, mend_here, with_lists
 from xpusetup.recommend.solve import MENDS, choose_release, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
 from xpusetup.system import files
 from xpusetup.system.process import run_attached
-
-if TYPE_CHECKING:
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Setup, Task
-
 
 SETUP_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),

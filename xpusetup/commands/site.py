@@ -1,13 +1,12 @@
 """setup site: writes the file that says what a place has of its own, from KEY=VALUE words."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -17,9 +16,6 @@ from xpusetup.config.settings import SettingsFile, merge_settings
 from xpusetup.run.workspace import settings_files
 from xpusetup.system import files
 from xpusetup.system.environment import which
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 
 class SiteKey(NamedTuple):

@@ -1,7 +1,5 @@
 """status: what is built and from what, and whether that is still so."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -1,10 +1,10 @@
 """test: a suite of tests on a device, in the built environment or in any other that has torch."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_table
@@ -14,6 +14,7 @@ from xpusetup.commands.result import Result, Say
 from xpusetup.commands.verify import read_known
 from xpusetup.plan.verify import device_options
 from xpusetup.run.manifest import read_document
+from xpusetup.run.workspace import Where
 from xpusetup.suites import sources as effects
 from xpusetup.suites.known import (
     Against,
@@ -37,14 +38,7 @@ from xpusetup.suites.sources import SuiteOptions, SuiteRun, TestTree, find_basel
 from xpusetup.system.files import package_text
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import Operator
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from xpusetup.run.workspace import Where
-    from xpusetup.verify.runner import Subject
-
+from xpusetup.verify.runner import Subject
 
 CPU = "cpu"
 NO_DEVICE, REPLACED = 4, 5

@@ -1,22 +1,16 @@
 """The number of compile jobs, lowered after memory ran out. No key of a step holds it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.run.compiler_caches import Launcher, choose_launcher, find_closed, render_launcher
+from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.root import Root
 from xpusetup.run.runner import JOBS
+from xpusetup.run.step_process import Running
+from xpusetup.run.workspace import Workspace
 from xpusetup.system import files
 from xpusetup.system.environment import variable, variables, which
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from xpusetup.run.prepare import PreparedPlan
-    from xpusetup.run.root import Root
-    from xpusetup.run.step_process import Running
-    from xpusetup.run.workspace import Workspace
 
 
 def choose_tuning(workspace: Workspace, prepared: PreparedPlan, asked: int) -> dict[str, str]:

@@ -1,12 +1,10 @@
 """verify: the checks of the helper, in any environment that has torch, and operators that fall back."""
 
-from __future__ import annotations
-
 import json
 import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_json
@@ -16,6 +14,7 @@ from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_whole, go_on, must_be_installed
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards, known
@@ -26,12 +25,6 @@ from xpusetup.system.files import Sysroot, check_folder, check_output, package_f
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from xpusetup.machine.facts import Facts
-
 
 # verify: the checks of the verification helper, in the built environment or in any other that has torch.
 

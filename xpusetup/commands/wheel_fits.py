@@ -1,7 +1,5 @@
 """fits: whether wheels work with a torch, judged from the files of both; nothing is loaded."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,10 +1,8 @@
 """wheel sign: the statement of a wheel, signed by a key of the user's own, once it was held against the wheel."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.commands.result import Result
@@ -14,9 +12,6 @@ from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.root import Root
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,5 @@
 """What a CMake file clones: the commands of a file, with the variables that it sets, and running nothing of it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise

@@ -1,10 +1,9 @@
 """What is known of each accelerator: the schema of device files, where they are found, what goes with what."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from packaging.version import InvalidVersion, Version
 
@@ -26,14 +25,9 @@ from xpusetup.base.values import (
 )
 from xpusetup.config.load import parse_data
 from xpusetup.config.profile import MakersInstaller, Profile, PyTorch
+from xpusetup.config.settings import Settings
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.config.settings import Settings
-
 
 # What is known of each accelerator: the schema of device files, one file a device, ours or a vendor's own.
 #

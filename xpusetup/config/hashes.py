@@ -3,20 +3,14 @@
 Words: a pin is *held* where the hashes of its files are known beforehand; any other one is of *unverified origin*.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from xpusetup.config.profile import Profile
-
+from xpusetup.config.profile import Profile
 
 FILE = "profiles/hashes.txt"
 """The hashes that ship with the program, for all of its profiles: a file of requirements as pip reads it."""

@@ -1,10 +1,8 @@
 """A lock: refs that were found and the files of their trees become a profile in which every revision is pinned."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -12,18 +10,13 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.cmake import find_tag
 from xpusetup.config.new_profile import project_version
 from xpusetup.config.profile import Component, Profile, SourceComponent, Vendored, WheelComponent, names_commit
 from xpusetup.config.request import COMMIT, release_of
 from xpusetup.config.take import DIGITS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import FoundRef
-
 
 # What a tree asks of the environment it is built in, held against the pins of a profile.
 

@@ -4,8 +4,6 @@ Words: a *member* is a distribution that stands on torch; its *candidates* are t
 is *proved* where it was imported, its operators are registered, and a call gave the known answer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, get_args
 

@@ -1,10 +1,9 @@
 """A new profile: the one that a new device begins with, and a Profile as the text of its file."""
 
-from __future__ import annotations
-
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tomli_w
 from packaging.utils import canonicalize_name
@@ -12,16 +11,11 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
 from xpusetup.base.values import ADDRESS, PACKAGED, TomlError, holds_credentials, parse_toml
+from xpusetup.config.devices import Device, Extension, SourceKnown
 from xpusetup.config.profile import Profile, WheelComponent
 from xpusetup.system.environment import from_home
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.base.model import FoundRef
-    from xpusetup.config.devices import Device, Extension, SourceKnown
-
 
 # A Profile as the text of its file.
 

@@ -1,25 +1,19 @@
 """What the command line asks: revisions as people call them, and the words that become a Request."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, hint_at_nearest
 from xpusetup.base.values import holds_credentials
+from xpusetup.config.profile import Profile
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.files import check_folder, note_place
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from xpusetup.config.profile import Profile
-
 
 # What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request, commit.
 

@@ -3,8 +3,6 @@
 Precedence: option, variable, `xpusetup.toml` of the project, site file, profile.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A member's candidates are components of the usual kinds, in the order in which t
 wheel that is known to fit the profile's torch, else the source, else the member is left out for its reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial

@@ -3,11 +3,9 @@
 How what a release takes as a ready wheel is built instead stands in data/from_source.toml, by component and version.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -23,9 +21,7 @@ from xpusetup.config.profile import (
     SourceComponent,
     WheelComponent,
 )
-
-if TYPE_CHECKING:
-    from xpusetup.config.toolkit import ToolkitWanted
+from xpusetup.config.toolkit import ToolkitWanted
 
 ORIGIN = "data/from_source.toml"
 """Where it stands how a ready wheel is built instead, in the package."""

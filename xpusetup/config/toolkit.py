@@ -1,7 +1,5 @@
 """The tool chains that a profile can be compiled with: what each is found by, what it sets, what it gives up."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple

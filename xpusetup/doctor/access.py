@@ -1,7 +1,5 @@
 """Containers, WSL2 and permissions: whether this user, in this place, may open the device."""
 
-from __future__ import annotations
-
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import DRIVERS, CheckAnswer, Question, gpus, intel_gpus, is_xpu, nodes, variable
 from xpusetup.machine.facts import NOT_HANDED, SEEN_ELSEWHERE, Node

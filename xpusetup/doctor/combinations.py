@@ -1,7 +1,5 @@
 """Combinations of GPU, kernel, driver and packages that others found not to work."""
 
-from __future__ import annotations
-
 from xpusetup.doctor.question import CheckAnswer, Question, is_xpu
 from xpusetup.machine.known_bad import Situation, find_known_bad
 from xpusetup.machine.works import lists_gpu

@@ -3,20 +3,15 @@
 Machines are named by the caller. What differs always, such as times and free memory, is left out.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import to_table
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Finding
-    from xpusetup.machine.facts import Facts
-
+from xpusetup.base.model import Finding
+from xpusetup.machine.facts import Facts
 
 ALWAYS = (
     *(

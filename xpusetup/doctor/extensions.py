@@ -1,29 +1,22 @@
 """What `import torch` loads by itself: Gaudi and Ascend, other extensions, and what is wrong with them."""
 
-from __future__ import annotations
-
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
 
 from xpusetup.base.command import Command
+from xpusetup.base.model import Level
 from xpusetup.config.devices import Device, wanted_torch
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import CheckAnswer, CheckText, Question, distribution, messages, numbers, variable
 from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome, is_built_in, loads_of, owner_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Level
-    from xpusetup.machine.environments import EntryPoint
-    from xpusetup.machine.facts import Gpu
-
+from xpusetup.machine.environments import EntryPoint
+from xpusetup.machine.facts import Gpu
 
 # What `import torch` loads by itself, and the accelerators that come that way: Gaudi and Ascend.
 

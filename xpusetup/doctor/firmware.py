@@ -1,9 +1,6 @@
 """Firmware and faults of a GPU in the kernel's messages: what did not start, hung, or was lost by the bus."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from xpusetup.doctor.ages import before_kernel
 from xpusetup.doctor.question import (
@@ -18,11 +15,8 @@ from xpusetup.doctor.question import (
     nodes,
     unbound,
 )
+from xpusetup.machine.facts import Gpu
 from xpusetup.machine.works import fails, lists_gpu
-
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Gpu
-
 
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:E[A-Z]+|\d+)\b|Failed to initialize uC"

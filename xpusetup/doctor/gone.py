@@ -1,16 +1,11 @@
 """Files that packages list and that are not there: what is left when one of two that share a folder is removed."""
 
-from __future__ import annotations
-
 import re
 import shlex
-from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import CheckAnswer, Question
 from xpusetup.machine.companions import INDEX, TRITONS
-
-if TYPE_CHECKING:
-    from xpusetup.machine.environments import InstalledTorch, LibraryConflict
+from xpusetup.machine.environments import InstalledTorch, LibraryConflict
 
 
 def check_gone(question: Question) -> CheckAnswer | None:

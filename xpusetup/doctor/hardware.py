@@ -1,10 +1,8 @@
 """Hardware: whether there is a GPU, what it can do, and whether the kernel's driver has it."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
+from xpusetup.base.model import Level
 from xpusetup.doctor.ages import (
     age,
     all_old,
@@ -41,10 +39,6 @@ from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, Gpu, LinuxKernel
 from xpusetup.machine.gpus import ONLY_XE, Family
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Level
-
 
 SMALL = 256 << 20
 SLOWLY = " If the board cannot, let i915 have this Alchemist card: it is slow, and works."

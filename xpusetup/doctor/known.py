@@ -1,14 +1,7 @@
 """What a check has to be told before it may answer: facts that nobody told of are neither well nor amiss."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from xpusetup.doctor.question import CheckAnswer
-
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Facts
-
+from xpusetup.machine.facts import Facts
 
 GPUS, DRIVER, NODES = "hardware.gpus", "hardware.driver", "hardware.nodes"
 ACCESS, GROUPS = "hardware.access", "system.groups"

@@ -1,7 +1,5 @@
 """All checks in the order in which they are shown, and the one function that asks them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import get_args

@@ -1,20 +1,13 @@
 """What a build takes: room, memory, the network, and the tree in which this was started."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from xpusetup.base.model import Goal, Level
 from xpusetup.doctor.question import CheckAnswer, Question, intel_gpus, numbers
+from xpusetup.machine.facts import DiskPlace, Held
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 from xpusetup.machine.works import cut_off, has_mirrors
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.base.model import Goal, Level
-    from xpusetup.machine.facts import DiskPlace, Held
-
 
 # The network as git and pip will use it.
 

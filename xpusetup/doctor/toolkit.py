@@ -1,26 +1,19 @@
 """The host's compilers, the toolkit with its parts, and what setvars.sh leaves in the shell."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from xpusetup.base.model import Level
+from xpusetup.config.toolkit import ToolkitWanted
 from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import CheckAnswer, Question, distribution, family, intel_gpus, is_xpu, variable
-from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, PRELUDE, ToolkitSeen
+from xpusetup.machine.facts import NO_COMPILER, NOT_TOLD, PRELUDE, Toolkits, ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
 from xpusetup.machine.works import torch_works
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Level
-    from xpusetup.config.toolkit import ToolkitWanted
-    from xpusetup.machine.facts import Toolkits
-
 
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
 

@@ -1,16 +1,11 @@
 """Variables that end a program with SYCL, or write files, by being set at all or to a value that reads well."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from typing import NamedTuple
 
+from xpusetup.base.model import Level
 from xpusetup.doctor.question import CheckAnswer, Question, is_xpu
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.base.model import Level
 
 
 class EndingVariable(NamedTuple):

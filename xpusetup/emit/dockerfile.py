@@ -1,7 +1,5 @@
 """The recipes of images: Dockerfiles, whose layers are the resume, and Apptainer definitions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,12 +1,11 @@
 """GitHub Actions: a workflow over the builds of a matrix, which lie beside it and are run by the same scripts."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT, Plan, Step
+from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
@@ -16,12 +15,6 @@ from xpusetup.plan.context import OF_PLAN
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
 from xpusetup.plan.requirements import published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.config.profile import Profile
-
 
 # A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes up.
 

@@ -1,16 +1,15 @@
 """An image of a plan: for which system, from which base, with what of it inside; and what cannot be one."""
 
-from __future__ import annotations
-
 import hashlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.base.document import read_as, to_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Plan, Request
+from xpusetup.config.profile import Profile
 from xpusetup.config.settings import Settings
 from xpusetup.emit.image_system import (
     DIGEST,
@@ -26,16 +25,10 @@ from xpusetup.emit.image_system import (
     make_sides,
     with_toolkit,
 )
+from xpusetup.machine.platforms import Line
 from xpusetup.plan.install import make_install_plan, members_without_wheels, published_wheels, say_left_out
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.platforms import Line
-
 
 # What cannot be an image: a release on a system that it does not fit, with the reason and what would work.
 

@@ -1,24 +1,17 @@
 """What lies beside an image's recipe, and which step belongs to which part of the image."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from xpusetup.base.model import Step
+from xpusetup.config.profile import SourceComponent
 from xpusetup.emit.image import PREFIX, DecidedImage, notes_of
+from xpusetup.emit.image_system import Dialect
 from xpusetup.emit.script import render_scripts, render_system
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation
+from xpusetup.machine.platforms import Manager
 from xpusetup.plan.verify import describe_proof, verify_options
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.base.model import Step
-    from xpusetup.config.profile import SourceComponent
-    from xpusetup.emit.image_system import Dialect
-    from xpusetup.machine.platforms import Manager
-
 
 # Labels of an image: what it is, what it was made from, and the pins of all that is in it.
 

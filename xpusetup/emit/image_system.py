@@ -1,18 +1,19 @@
 """What of the system is in an image: base images, and setup's own commands as steps for root."""
 
-from __future__ import annotations
-
 import datetime as dt
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal, Step
 from xpusetup.base.text import hint_at_nearest
 from xpusetup.base.values import Limits, Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.config.devices import Device
 from xpusetup.config.load import parse_data
+from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.environments import Python
 from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen
@@ -20,13 +21,6 @@ from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, 
 from xpusetup.recommend.machine import MachineTables, find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
 from xpusetup.system.files import package_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.config.devices import Device
-    from xpusetup.config.profile import Profile
-
 
 # What images are made of (data/images.toml): base images, and what a system has of its own.
 #

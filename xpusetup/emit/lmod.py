@@ -3,21 +3,14 @@
 A modulefile computes its prefix from its own place: `modulefiles/` and `software/` lie in one folder.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Target
+from xpusetup.config.settings import ModuleSettings
 from xpusetup.config.toolkit import PRODUCTS, SYSTEM_ROOT
+from xpusetup.emit.matrix import Cell
 from xpusetup.emit.template import render_template
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.base.model import Target
-    from xpusetup.config.settings import ModuleSettings
-    from xpusetup.emit.matrix import Cell
-
 
 FOLDER = "software/"
 RUNTIMES = ("intel-oneapi", "oneapi", "intel-oneapi-compilers", "intel-oneapi-mkl", "intel/oneapi")

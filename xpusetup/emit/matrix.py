@@ -3,26 +3,20 @@
 Words: a *cell* is one pair of the matrix; its *name* is that of its folder.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import NONE, Plan, Toolkit
+from xpusetup.config.profile import Profile
 from xpusetup.config.request import plain_name
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.gpus import TargetTable, find_faults, what_works
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from xpusetup.config.profile import Profile
 
 
 @dataclass(frozen=True, kw_only=True)

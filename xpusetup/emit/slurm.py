@@ -1,21 +1,15 @@
 """Slurm: what a login node fetches, and jobs that build and verify every cell of a matrix."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT
+from xpusetup.config.settings import Scheduler
 from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_driver, render_parts, render_script
 from xpusetup.emit.template import render_template
 from xpusetup.plan.verify import FIRST, lacks_collectives, make_nodes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.config.settings import Scheduler
 
 
 def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:

@@ -1,7 +1,5 @@
 """A log as blocks of bytes that overlap: one of any size, or one line of any length, is read in little memory."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What a program said, as another one quotes it: pip, uv, cargo and conda indent it, which is taken away."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The results of Level Zero, the Unified Runtime and OpenCL: how a log tells one, by name or by number."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 

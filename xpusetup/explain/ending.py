@@ -1,21 +1,15 @@
 """How a log ended: what a last command says that went well is no failure, whatever words it holds."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from xpusetup.explain.evidence import Lines
 from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK, clean
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from xpusetup.explain.evidence import Lines
-
 
 PROMPT = re.compile(
     r"^(?:\([\w./-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#>%]{0,80}[$#>%]|\[[^\]\n]{1,60}\][$#]|\$"

@@ -4,8 +4,6 @@ Of a long log the first and the last part are kept, and the lines around each fa
 systems show the machine, its packages and the commands.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

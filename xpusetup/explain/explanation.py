@@ -4,13 +4,11 @@ Errors come before warnings, and a warning is a cause only where there is no err
 that only points at another ("build stopped") is a cause only where the log holds nothing else.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Command
 from xpusetup.explain.ending import Ending, find_commands, find_endings, find_quiet
@@ -19,10 +17,6 @@ from xpusetup.explain.finder import Signature, System, SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
 
 BUILD = "xpusetup build"
 PLACE = re.compile(r"<(\w+)>")

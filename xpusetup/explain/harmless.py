@@ -1,7 +1,5 @@
 """Lines that read like errors and are none, or of what may fail: by their form alone."""
 
-from __future__ import annotations
-
 import re
 
 HARMLESS = re.compile(

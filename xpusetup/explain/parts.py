@@ -4,8 +4,6 @@ One table (data/signatures/parts.toml) serves all failures that only name what i
 refinement of those that ask for that kind of name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

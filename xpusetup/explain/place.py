@@ -1,16 +1,10 @@
 """On what kind of system a log was written, as far as it tells: what is advised has to work there."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from xpusetup.base.command import Command
-    from xpusetup.explain.finder import System
-
+from xpusetup.base.command import Command
+from xpusetup.explain.finder import System
 
 SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
     (

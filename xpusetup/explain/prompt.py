@@ -3,19 +3,12 @@
 The decisive lines are in it whatever the length of the log; what is left out is marked and counted.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from xpusetup.explain.evidence import Lines
 from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.explain.evidence import Lines
-
 
 ROOM = 24_000
 """Letters of a log or post that are shown: what a small local model takes in at once."""

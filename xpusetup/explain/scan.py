@@ -1,12 +1,12 @@
 """One pass over a log: what is known of its failures, ranked, or watched while it grows."""
 
-from __future__ import annotations
-
 import re
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.explain.blocks import LogBlock, make_blocks, strip_codes
 from xpusetup.explain.evidence import Decided, Lines, LogEnds
@@ -25,11 +25,6 @@ from xpusetup.explain.window import (
     make_window,
     say_whole,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
 
 # One pass over a log: the first place of each failure that is known, and the first line of any error at all.
 

@@ -4,8 +4,6 @@ A pin is loosened as a patch too: the line that is to change is looked for, what
 put on. A file in which the line does not stand just once is an error, so that no change is lost in silence.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import json

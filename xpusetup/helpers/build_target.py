@@ -1,7 +1,5 @@
 """Lets ninja build one target in a folder that was configured, and says what came of it. No wheel is made."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

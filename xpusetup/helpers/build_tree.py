@@ -3,8 +3,6 @@
 A tree of PyTorch is configured first, so that what CMake decides is held to what was told before hours of compiling.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -6,8 +6,6 @@ usual place makes a build for the CPU one for XPU. PyTorch forces its decision i
 leaves itself out (for one when the host compiler is not GCC): then ninja has no libtorch_xpu.so to build.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -4,8 +4,6 @@ Three witnesses: PyTorch's dispatcher (recorder.py of helperlib/fallbacks), Pyth
 stderr.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -3,8 +3,6 @@
 On the way it gets a bill of materials, and a statement of what it was built from beside it.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -4,8 +4,6 @@ Events are lines of JSON in a file of its own. An operation that takes too long 
 another, and ends this process a little later by the kernel's clock, whoever holds the interpreter.
 """
 
-from __future__ import annotations
-
 import copy
 import faulthandler
 import importlib

@@ -4,8 +4,6 @@ A check takes a Bench and returns an Outcome or raises; each event is one line o
 names. Checks of one matter live in a module of their own, which lists them.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os

@@ -9,8 +9,6 @@ one, so that locks, signals and exit codes are those of the command. `--try` in 
 name, why something cannot be had; 125 where that shows only later.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -5,22 +5,16 @@
 Warnings name operators that fell back, the texts of failed tests name those that ended the program.
 """
 
-from __future__ import annotations
-
 import os
+import warnings
 from collections import Counter
+from collections.abc import Iterable
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import pytest
 from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
 from helperlib.output import write_json
-
-if TYPE_CHECKING:
-    import warnings
-    from collections.abc import Iterable
-
-    import pytest
 
 
 class Collector:

@@ -4,8 +4,6 @@ It is taken from the folder that XPUSETUP_ARCHIVES names (of a bundle, or a mirr
 published its hash, that of first use is written down, and no other one is unpacked after that.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

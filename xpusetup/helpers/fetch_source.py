@@ -4,8 +4,6 @@ The root commit pins every submodule. Objects come first, those of all repositor
 only then are files written (helperlib/git/gather.py). Mirrors and proxies come through git's own settings (process.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

@@ -6,8 +6,6 @@ refused wherever it lies; where none is known, the one of first use is held to. 
 taken from there, as one more name of the same file.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

@@ -10,8 +10,6 @@ ROOT/build-path keeps which of the two it was: what was compiled at one path is 
 XPUSETUP_BUILD_PATH=real asks for the real path. The command is told by XPUSETUP_SEEN_AT where it sees its root.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shlex

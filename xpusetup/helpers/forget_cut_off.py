@@ -4,8 +4,6 @@ pip and uv write the list of a distribution's files (RECORD) last. Before that i
 the next installer would take it for whole, or refuse to replace what it cannot uninstall.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

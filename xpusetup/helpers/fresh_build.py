@@ -8,8 +8,6 @@ no room, GNU ld (2.40) leaves the rest out and ends well, so that ninja holds a 
 read.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -3,8 +3,6 @@
 Each file is held to its published hash, else to that of its first use, as when it is installed.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ Nothing is run on a device. What ocloc says of a GPU (its extensions) stands in 
 has a process of its own, because a compiler may crash; what all came to is one JSON document.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ The constraint file keeps `pip install` of something else from replacing torch; 
 replaced all the same.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import distribution

@@ -5,8 +5,6 @@ stdout: the torch, and for each wheel its metadata and its libraries with what s
 the distributions that lie in the environment beside torch, and are linked with it, stand for wheels.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

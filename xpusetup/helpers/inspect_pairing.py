@@ -4,8 +4,6 @@ The ABI of torch is asked of torch itself; that of every other library which cal
 that it asks for, so that nothing has to be loaded that might break.
 """
 
-from __future__ import annotations
-
 import argparse
 import mmap
 import os

@@ -4,8 +4,6 @@ setuptools compiles what is editable in a folder that it removes, so that each b
 build_ext names a folder that stays: PyTorch's BuildExtension leaves to ninja what has changed there.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

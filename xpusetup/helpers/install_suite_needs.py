@@ -3,8 +3,6 @@
 python install_suite_needs.py [--build-of FOLDER] [--wheels FOLDER] [REQUIREMENT...]
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import sys

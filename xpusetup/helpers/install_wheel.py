@@ -1,7 +1,5 @@
 """Installs one wheel by its exact path into the environment of the interpreter that runs this, and nothing else."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 What an image is made of in the end. The environment stays the one that was built, file by file.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 

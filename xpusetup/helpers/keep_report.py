@@ -4,8 +4,6 @@ Where it came from, by which pip and under which kernel would make two results o
 mirror or a bundle would compile again what follows from it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -3,8 +3,6 @@
 The last line counts, so that a driver that crashes leaves what was reached before. Standard library alone.
 """
 
-from __future__ import annotations
-
 import ctypes as c
 import json
 import uuid

@@ -4,8 +4,6 @@ Runs with the interpreter of the environment in question. Listing imports nothin
 children: alone, with each extension by itself, and with all of them. A child that dies or hangs is a finding.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -7,8 +7,6 @@ pip is unpacked from the wheel that Python brings along: `python -m venv` lets t
 it compiled, which is nearly all of the time, for a pip that the requirements replace at once.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

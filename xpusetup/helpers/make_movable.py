@@ -5,8 +5,6 @@ Both get to compute it. Everything else in an environment is relative already. A
 left alone. pip's RECORD still has the hashes of what pip wrote: neither `pip check` nor an uninstall looks at those.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@ With --whole only what is for git or of a build is left out: so an unpacked sour
 Usage: make_repository.py SOURCE_DIR BARE_REPO_DIR [--branch main] [--whole]
 """
 
-from __future__ import annotations
-
 import argparse
 import fnmatch
 import os

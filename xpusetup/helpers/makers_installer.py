@@ -5,8 +5,6 @@ driver, packages and torch belong together. No maker publishes the hash of such 
 run first, and no other one is run after that.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Looks at a source tree of the user's own, or links it to where a build looks for it. Nothing in it is changed."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -3,8 +3,6 @@
 Wheels alone are taken: what builds a source distribution would be fetched without any hash.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

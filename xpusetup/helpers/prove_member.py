@@ -6,8 +6,6 @@ and a call gives its known answer. The description is data (config/member.py): m
 the dotted name of a function. What nobody could prove here is said so: *built, not verified*.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

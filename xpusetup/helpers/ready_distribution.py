@@ -1,7 +1,5 @@
 """Looks at a distribution that is there already and on which something is built: whether it is the right release."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import sys

@@ -4,8 +4,6 @@ CMake's own update of a clone (`git fetch --tags`) takes nothing from a reposito
 end of history, and no commit that has no name. Where git is led to comes with the step's environment (fetch_source).
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Two distributions that own one package folder have to be parted before the next 
 later takes the other's files along.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

@@ -5,8 +5,6 @@
 What is to be run is in one JSON file (Order); what came of it goes to `results.json` in the folder that it names.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import json

@@ -3,8 +3,6 @@
 Each step adds to the report, so that a step that fails or ends the process leaves what was seen before it.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -4,8 +4,6 @@ The document is that of verify_device.py: a check for each rank, which says wher
 all. A rank that hangs, fails or never begins is named, and what the others lost by it follows from that.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,7 +1,5 @@
 """Writes a CMake file that sets cache variables, for builds that take no definition on their command line."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from pathlib import Path

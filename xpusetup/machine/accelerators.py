@@ -1,21 +1,14 @@
 """Which accelerators are here, which package serves each, and what `import torch` loads for them."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.values import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.config.devices import Device
-    from xpusetup.machine.facts import Gpu, Hardware
-    from xpusetup.machine.gpus import GpuTable
-
+from xpusetup.config.devices import Device
+from xpusetup.machine.facts import Gpu, Hardware
+from xpusetup.machine.gpus import GpuTable
 
 # What `import torch` loads by itself in an environment, as helpers/load_extensions.py writes it down.
 

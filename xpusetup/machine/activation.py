@@ -1,14 +1,7 @@
 """The one rendering of how a toolkit is switched on; step scripts and the capture of its variables share it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from xpusetup.base.model import Toolkit
 from xpusetup.base.text import bash_sentence, render_word
-
-if TYPE_CHECKING:
-    from xpusetup.base.model import Toolkit
-
 
 LEFT_BY_ENVIRONMENT = (
     "LD_LIBRARY_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH "

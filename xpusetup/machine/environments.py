@@ -1,7 +1,5 @@
 """Facts of Python: interpreters, environments, the torch in them, and source trees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Facts: one snapshot of a machine, in sections, saved as JSON and replayed anywhere."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

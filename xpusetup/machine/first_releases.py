@@ -3,8 +3,6 @@
 Words: a *part* is what stands between a GPU and a program: kernel, driver, graphics compiler, firmware, toolkit, torch.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field

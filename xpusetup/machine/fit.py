@@ -1,24 +1,19 @@
 """Whether a wheel, or what is installed, works with a torch: judged from what helpers/inspect_fit.py read. Pure."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.model import Misfit
 from xpusetup.machine.companions import TRITONS, TorchThere, index_of, install_beside, triton_of, version_beside
 from xpusetup.machine.fit_read import FitLibrary, FitProblem, InspectedFit, Inspection, in_words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    from packaging.tags import Tag
 
 Answer: TypeAlias = Literal["fits", "does_not_fit", "unknown"]
 Binding: TypeAlias = Literal["none", "torch-stable", "torch-c++"]

@@ -1,7 +1,5 @@
 """What helpers/inspect_fit.py writes of a wheel, or of what is installed, and of the torch beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal

@@ -3,8 +3,6 @@
 Advice is written before anybody knows which torch it meets. What a person is shown passes here first.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Sequence

@@ -4,28 +4,22 @@ An entry holds where each condition that it names is known and true; what was no
 compared by their build, the third number of 25.40.35563.7, because it grows over all of their names.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.values import Limits, Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
+from xpusetup.machine.facts import Facts, ToolkitSeen
 from xpusetup.machine.gpus import GpuTable, PciId
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from xpusetup.machine.facts import Facts, ToolkitSeen
-
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 GUC = re.compile(r"(?i)guc firmware \S+ version (\d+\.\d+\.\d+)|Unsupported GuC v(\d+\.\d+\.\d+)")

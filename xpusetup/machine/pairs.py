@@ -4,8 +4,6 @@ Up to a release each is compiled against one torch; from then on it is bound to 
 takes later ones too. Sources: Requires-Dist of torchvision 0.25.0 to 0.29.2 and of torchaudio 2.9.1 to 2.11.1.
 """
 
-from __future__ import annotations
-
 import re
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet

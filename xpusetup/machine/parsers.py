@@ -1,13 +1,11 @@
 """What other programs and the kernel write, read as values. Pure; samples are in the tests."""
 
-from __future__ import annotations
-
 import configparser
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from xpusetup.machine.environments import LibraryConflict  # noqa: TC001 - pydantic reads it
+from xpusetup.machine.environments import LibraryConflict
 from xpusetup.machine.facts import Accelerator
 
 # Package databases and the dynamic linker's cache.

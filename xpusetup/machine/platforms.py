@@ -4,8 +4,6 @@ Words: a *platform* is a group of GPU families that need the same kernel and dri
 of packaging drivers.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,12 +1,12 @@
 """Looks at this machine and writes down Facts, only the sections that are asked for, all at the same time."""
 
-from __future__ import annotations
-
 import datetime as dt
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import Any, get_args
 
 from xpusetup.base.errors import XpuError
 from xpusetup.machine import (
@@ -20,13 +20,7 @@ from xpusetup.machine import (
 )
 from xpusetup.machine.facts import Facts, Held, Section
 from xpusetup.system.files import Sysroot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from xpusetup.system.process import Notes
-
+from xpusetup.system.process import Notes
 
 EVERYTHING: tuple[Section, ...] = get_args(Section)
 WORKERS = 8

@@ -1,26 +1,19 @@
 """What a device file describes, looked for here: its files below /dev, its program, its scripts; and extensions."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, WorkFailedError
+from xpusetup.config.devices import Device
 from xpusetup.machine.accelerators import Extensions, Presence
 from xpusetup.system import files
 from xpusetup.system.environment import which_python
+from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from xpusetup.config.devices import Device
-    from xpusetup.system.files import Sysroot
-
 
 TOOL_PATIENCE = 5.0
 """Seconds that a vendor's program may take; one that waits for a driver takes for ever."""

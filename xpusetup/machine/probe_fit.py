@@ -1,7 +1,5 @@
 """What lies beside torch in an environment and cannot be loaded there: looked at once, kept while nothing changes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,11 +1,10 @@
 """Accelerators as the kernel shows them, its drivers and their messages, and those of other makers."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 from xpusetup.machine.facts import Ascend, Gaudi, Gpu, Hardware, LinuxKernel, Node
 from xpusetup.machine.parsers import (
@@ -17,14 +16,8 @@ from xpusetup.machine.parsers import (
     parse_resource,
     without_secrets,
 )
+from xpusetup.system.files import Sysroot
 from xpusetup.system.process import Notes, ask
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from xpusetup.system.files import Sysroot
-
 
 # Accelerators as the kernel shows them: PCI devices, their drivers, and render nodes. Needs no tool and no
 # root.

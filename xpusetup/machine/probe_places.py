@@ -1,7 +1,5 @@
 """Where this runs: in a container or a source tree, behind which proxies."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

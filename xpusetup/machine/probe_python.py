@@ -1,7 +1,5 @@
 """The interpreter that carries the environment: found by version or path, or that of an environment that is there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

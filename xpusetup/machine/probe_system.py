@@ -1,27 +1,20 @@
 """The operating system, who asks, what a build may use of the machine, and the places that it writes to."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re
 import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import psutil
 
 from xpusetup.machine.facts import DiskPlace, Held, Resources, System
+from xpusetup.system.files import Sysroot
 from xpusetup.system.memory import read_limit, read_processors
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.system.files import Sysroot
-
 
 # The places that a build writes to: what is free, what a quota leaves, and on which file system they lie.
 

@@ -1,31 +1,24 @@
 """Programs, interpreters and toolkits: what is there, and what switching a toolkit on changes."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
+from xpusetup.config.settings import Settings
 from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
 from xpusetup.machine.facts import NO_COMPILER, PRELUDE, Facts, Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
 from xpusetup.machine.probe_userland import probe_libraries
+from xpusetup.system.files import Sysroot
 from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from xpusetup.config.settings import Settings
-    from xpusetup.system.files import Sysroot
-
 
 # Switches a toolkit on in a shell of its own and writes down what that did to the environment.
 

@@ -1,14 +1,13 @@
 """The torch of an environment, and the libraries in it that cannot work together."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
 import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from xpusetup.base.document import read_as
 from xpusetup.machine.environments import EntryPoint, ImportReport, InstalledTorch, LibraryConflict
@@ -17,13 +16,8 @@ from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_
 from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
 from xpusetup.system.environment import is_own_environment, which_python
+from xpusetup.system.files import Sysroot
 from xpusetup.system.process import Notes, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from xpusetup.system.files import Sysroot
-
 
 # The libraries of an environment that cannot work together, as helpers/environment_libraries.py reads them.
 

@@ -1,14 +1,12 @@
 """The user-mode driver: packages, libraries, the Level Zero ladder, and what the vendors' programs list."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
 import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_THERE, LevelZero, Userland
@@ -22,13 +20,8 @@ from xpusetup.machine.parsers import (
     parse_sycl_ls,
 )
 from xpusetup.system import files
+from xpusetup.system.files import Sysroot
 from xpusetup.system.process import TIMEOUT_S, Notes, ask, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from xpusetup.system.files import Sysroot
-
 
 LIBRARIES = (
     *("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.1", "libigc.so.2", "libigdgmm.so.12"),

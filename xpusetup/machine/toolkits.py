@@ -1,19 +1,13 @@
 """Which of the tool chains that were found a profile can be compiled with, and why not with the others."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from packaging.specifiers import SpecifierSet
 
+from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import MADE, ToolkitWanted, begin
 from xpusetup.machine.facts import Facts, ToolkitSeen
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.config.profile import Profile
 
 
 def found_toolkits(wanted: ToolkitWanted, facts: Facts) -> list[ToolkitSeen]:

@@ -1,14 +1,9 @@
 """Versions of the driver in user space as one number, whatever a distribution calls its package. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Facts
-
+from xpusetup.machine.facts import Facts
 
 LEVEL_ZERO = {
     "apt": ("libze-intel-gpu1", "intel-level-zero-gpu"),

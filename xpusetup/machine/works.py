@@ -1,15 +1,9 @@
 """Whether a GPU works, by the facts: what torch has, what Level Zero lists, what fails. Pure."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from xpusetup.machine.facts import Facts
-
+from xpusetup.machine.facts import Facts
 
 PROCESSORS = re.compile(
     r"(?i)\bcpu\b|processor|\bfpga\b|emulation|\bcore\(tm\)|\bcore (?:i\d|ultra)|xeon|ryzen|epyc|threadripper|pentium"

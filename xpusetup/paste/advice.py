@@ -1,19 +1,12 @@
 """Commands as who posted types them: with uv, on clusters with modules, on systems that are one image. Pure."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from xpusetup.base.command import Advice, Command
+from xpusetup.base.model import Fix
 from xpusetup.machine.installs import for_uv
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from xpusetup.base.model import Fix
-
 
 OF_PIP = re.compile(r"\S*python\S* -m pip (install|uninstall)\b(.*)$")
 TYPED = r"^[^\n]{0,80}?(?:[$#%>] |^)"

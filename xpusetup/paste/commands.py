@@ -1,7 +1,5 @@
 """The commands that people type into what they paste: what their filters let through, and who typed them. Pure."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the end of a command's output tells, and the end of all that was pasted: what would have been shown. Pure."""
 
-from __future__ import annotations
-
 from xpusetup.machine.parsers import parse_clinfo
 from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES
 from xpusetup.paste import lines

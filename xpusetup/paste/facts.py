@@ -1,13 +1,13 @@
 """Facts from what was pasted: what was told is taken, and all else is marked as not told. Pure."""
 
-from __future__ import annotations
-
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xpusetup.base.document import read_as
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
+from xpusetup.machine.gpus import GpuTable
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
@@ -15,12 +15,6 @@ from xpusetup.paste.lines import CONTAINER, Pasted
 from xpusetup.paste.others import gaudi_of
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from xpusetup.machine.gpus import GpuTable
-
 
 PARTS: dict[str, str] = {
     "system": "cat /etc/os-release; uname -r",

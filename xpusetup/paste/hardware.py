@@ -1,21 +1,15 @@
 """The GPUs and nodes of what was pasted: from the bus, from messages, or by the names that programs show. Pure."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import ONLY_XE, GpuTable, age_of, find_device, find_devices
 from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES, WITHOUT_OLD
 from xpusetup.paste import lines
+from xpusetup.paste.lines import Pasted, PastedGpu, PastedNode
 from xpusetup.paste.others import other_accelerators
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.paste.lines import Pasted, PastedGpu, PastedNode
-
 
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""

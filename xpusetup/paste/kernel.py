@@ -1,7 +1,5 @@
 """What the kernel and the bus tell in what people paste: devices, nodes, messages, modules, line by line. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages

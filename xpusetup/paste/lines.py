@@ -1,7 +1,5 @@
 """The lines that people paste: cleaned, the pattern of each kind of line, and what is kept of them. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Gaudi and Ascend in what people paste: what their own programs and nodes tell. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -5,8 +5,6 @@ in the end one of them is judged, and of the others only what it shares: a conta
 its host, a virtual machine has neither.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Literal

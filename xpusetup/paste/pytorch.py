@@ -1,7 +1,5 @@
 """What prints of torch and the transcripts of installers tell, line by line: which torch is there in the end. Pure."""
 
-from __future__ import annotations
-
 import re
 
 from xpusetup.machine.parsers import DISTRIBUTIONS

@@ -4,8 +4,6 @@ Outputs of any tools stand in any order, with prompts, quotes and fences around 
 by itself as far as that goes, with the last command that was typed for what looks the same in several tools.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

@@ -1,16 +1,11 @@
 """The system that a paste tells of: its distribution by name, by report or by its kernel, and its user. Pure."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from xpusetup.paste.hardware import UNKNOWN_GROUP
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.paste.lines import Pasted
+from xpusetup.paste.lines import Pasted
 
 NAMES = {
     "Ubuntu": ["ubuntu", "debian"],

@@ -1,10 +1,8 @@
 """Steps that compile: configure, which reads early whether the accelerator is in, and the build."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
@@ -12,13 +10,8 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Need, Request, Step
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.settings import number_git
+from xpusetup.plan.context import Context
 from xpusetup.plan.member import record_interface
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.plan.context import Context
-
 
 # One target of ninja instead of a whole component: which component that is, and where its plan is cut.
 

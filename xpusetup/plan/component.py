@@ -1,7 +1,5 @@
 """How one component is fetched and becomes an installed wheel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What every recipe looks at, the names that follow from it, and the patches of a plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,22 +1,15 @@
 """Steps that prepare the environment, keep it as it was made, and what cannot stand in it side by side."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.model import Layout, Step
+from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import MADE, ToolkitWanted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.config.profile import Profile
-    from xpusetup.plan.context import Context
-
+from xpusetup.plan.context import Context
 
 # What cannot stand beside a distribution in one environment, and why.
 

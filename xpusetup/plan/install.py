@@ -1,9 +1,8 @@
 """The plan that takes a release's published wheels instead of compiling: pure, as the plan of a build is."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -11,6 +10,7 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Goal, Layout, Plan, Request, Step, Target
+from xpusetup.config.profile import Profile, PublishedWheels, WheelComponent
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import (
     built_pins,
@@ -25,13 +25,8 @@ from xpusetup.plan.requirements import published_purposes
 from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from xpusetup.config.profile import Profile, PublishedWheels, WheelComponent
-
-    Wheels = Mapping[str, tuple[str, str]]
-    """Distribution and version, by the name that its steps have."""
+Wheels = Mapping[str, tuple[str, str]]
+"""Distribution and version, by the name that its steps have."""
 
 
 PUBLISHED = f"{ROOT}/published"

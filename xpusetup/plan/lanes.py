@@ -3,15 +3,10 @@
 A step that needs the network is of the network lane, any other of the work lane; each lane holds one step at a time.
 """
 
-from __future__ import annotations
+from collections.abc import Collection, Sequence
+from typing import Literal
 
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from xpusetup.base.model import Step
-
+from xpusetup.base.model import Step
 
 Lane = Literal["network", "work"]
 

@@ -1,19 +1,13 @@
 """Steps of a stack's members: the wheel is held against torch before it is installed, and proved afterwards."""
 
-from __future__ import annotations
-
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from xpusetup.base.document import to_table
 from xpusetup.base.model import Step
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from xpusetup.config.member import Loosened, Membership
-    from xpusetup.config.profile import SourceComponent, WheelComponent
-    from xpusetup.plan.context import Context
+from xpusetup.config.member import Loosened, Membership
+from xpusetup.config.profile import SourceComponent, WheelComponent
+from xpusetup.plan.context import Context
 
 
 def fits_step(name: str) -> str:

@@ -1,10 +1,9 @@
 """What travels with the steps of a profile: requirements, every pin with its hashes, and what a step may tell of it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -15,12 +14,7 @@ from xpusetup.base.model import ROOT
 from xpusetup.base.text import hide
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.hashes import pins_of, render_requirements
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from xpusetup.config.profile import Profile, SourceComponent, Vendored, WheelComponent
-
+from xpusetup.config.profile import Profile, SourceComponent, Vendored, WheelComponent
 
 FOLDER = "helpers/requirements"
 """Where they lie below a root: with the helpers, so that they travel with every form."""

@@ -1,7 +1,5 @@
 """From a profile, a request, a target and a layout to the steps: a pure function, nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from xpusetup.base.command import Command

@@ -1,24 +1,18 @@
 """From Profile, Facts and settings to the Target: pure."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import NONE, Provider, Request, Target, Toolkit
 from xpusetup.base.text import render_word
 from xpusetup.config.devices import Device, make_modes
+from xpusetup.config.profile import Profile
+from xpusetup.config.settings import Settings
 from xpusetup.config.toolkit import SYSTEM_ROOT, ToolkitWanted
 from xpusetup.machine.facts import Facts, ToolkitSeen
 from xpusetup.machine.gpus import GpuProduct, GpuTable, hide_integrated
 from xpusetup.machine.toolkits import needs_ocloc, runs_wheels, usable_toolkits
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from xpusetup.config.profile import Profile
-    from xpusetup.config.settings import Settings
 
 
 @dataclass(frozen=True)

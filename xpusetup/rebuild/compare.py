@@ -5,8 +5,6 @@ value stands in the one member and its counterpart in the other. It is *sure* wh
 are put aside; else more differs than could be named, if only because a value of another length moves what follows it.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,28 +1,22 @@
 """What can be another on this machine when the same is built again."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform
 import pwd
 import struct
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
+from xpusetup.base.model import Step
 from xpusetup.rebuild.compare import Conditions, Varied
 from xpusetup.run.root import SECOND_HOME, SECOND_ZONE, Root, read_build_path
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.process import run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from xpusetup.base.model import Step
-
 
 # Other conditions than those of the first build.
 

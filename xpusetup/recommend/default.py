@@ -1,15 +1,8 @@
 """The release that is meant where no profile is named: the newest one that fits this machine."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from xpusetup.base.errors import UsageError
 from xpusetup.config.shipped import shipped
-
-if TYPE_CHECKING:
-    from xpusetup.machine.facts import Facts, Section
-
+from xpusetup.machine.facts import Facts, Section
 
 SEEN: tuple[Section, ...] = ("hardware",)
 """Read from files within a few milliseconds; no process is started for a default."""

@@ -1,7 +1,5 @@
 """The builds that are here: how far each is, and which one is meant where none is named."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Sequence

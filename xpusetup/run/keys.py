@@ -1,17 +1,12 @@
 """Keys and stamps: when a step is done, and which input changed. `helpers/step.sh` has the same rules."""
 
-from __future__ import annotations
-
 import hashlib
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Step, StepState
-
+from xpusetup.base.model import Step, StepState
 
 # Which input of a step changed: what it kept when it was done, beside what it would follow from now.
 

@@ -1,7 +1,5 @@
 """One build at a time in a root: a lock whose descriptor the steps inherit, and what outlived a killed build."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

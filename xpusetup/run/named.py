@@ -1,7 +1,5 @@
 """What a word stands for that names a profile or a build: `2.14`, `torch-2.14`, `mine.toml`, `sim`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, TypeVar
 

@@ -1,10 +1,9 @@
 """What a plan is for, and the checks before a build: it stops where one that the build needs fails."""
 
-from __future__ import annotations
-
 import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
@@ -14,13 +13,8 @@ from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Facts, Held, Section
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.install import BUILD, Purpose
+from xpusetup.run.workspace import Workspace
 from xpusetup.system.environment import variable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from xpusetup.run.workspace import Workspace
-
 
 # The gate before a build: probe what the checks ask for, and stop where one that the build needs fails.
 

@@ -1,7 +1,5 @@
 """Taking away what a build left: what that frees, whose work lies in its sources, and the removal itself."""
 
-from __future__ import annotations
-
 import configparser
 import os
 import shlex

@@ -1,7 +1,5 @@
 """A root: the folder of one build. What lies in it, written whole and read back."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

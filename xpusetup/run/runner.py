@@ -4,8 +4,6 @@ A step writes its log itself and holds the root's lock, so that it goes on to it
 killed; this program only decides what starts next, and follows the logs.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

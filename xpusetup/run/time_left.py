@@ -1,20 +1,15 @@
 """The time that a build takes and still takes: from earlier runs, the pace of now, and how far a step is."""
 
-from __future__ import annotations
-
 import json
 import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from xpusetup.base.model import Event, Step
 from xpusetup.machine.jobs import StepLoad
 from xpusetup.plan.lanes import lane_of, make_startable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from xpusetup.base.model import Event, Step
 
 
 @dataclass

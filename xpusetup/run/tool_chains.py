@@ -1,16 +1,10 @@
 """What a plan says of the tool chains of a machine: which GPUs ocloc does not know, what else would compile."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from xpusetup.base.model import NONE, Plan
+from xpusetup.config.profile import Profile
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, unknown_targets, usable_toolkits
-
-if TYPE_CHECKING:
-    from xpusetup.config.profile import Profile
-    from xpusetup.machine.facts import Facts
-    from xpusetup.plan.install import Purpose
+from xpusetup.plan.install import Purpose
 
 
 def describe_targets(facts: Facts, plan: Plan) -> str:

@@ -1,15 +1,13 @@
 """Where the tests of a suite come from, how they are run, and where their results go."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
 import shutil
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.run.lock import hold_file
@@ -21,12 +19,7 @@ from xpusetup.system.environment import cache_folder, from_home
 from xpusetup.system.files import cannot_write, package_file
 from xpusetup.system.git import ask_git
 from xpusetup.system.process import ProcessOutput, follow_process, run_process
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from xpusetup.verify.runner import Subject
-
+from xpusetup.verify.runner import Subject
 
 # Suites of tests: their sources fetched, what is installed of them, and the runner of this package that runs them.
 

@@ -1,7 +1,5 @@
 """The caller's environment, read here alone and changed in nothing but a home that lacks, and the clock."""
 
-from __future__ import annotations
-
 import datetime as dt
 import errno
 import os

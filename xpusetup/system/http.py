@@ -1,7 +1,5 @@
 """What package indexes say, and one file from an address, resumed where it was cut off."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

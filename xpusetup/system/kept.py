@@ -5,8 +5,6 @@ program's own code. It holds the program's dataclasses and dates and nothing els
 user's alone: what it says becomes commands. docs/decisions/0059 has the reasons.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import hashlib

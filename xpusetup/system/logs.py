@@ -1,7 +1,5 @@
 """Logs: read in chunks, compressed ones too, or followed while they grow."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import lzma

@@ -1,7 +1,5 @@
 """The memory that a build may use: the limits of its control group where there are any, else the machine's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath

@@ -1,7 +1,5 @@
 """xpusetup itself as a wheel, for places where none can be fetched: from its checkout, else from what is installed."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

@@ -4,25 +4,19 @@ A profile runs its steps, and so do device files, settings files, locks and bund
 or that others may write, is taken only as it was when the caller trusted it: by its path and its sha256.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import shlex
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from xpusetup.base.errors import UsageError
 from xpusetup.system import files
 from xpusetup.system.environment import config_folder, today
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from xpusetup.system.files import ReadFile
+from xpusetup.system.files import ReadFile
 
 ROOT_USER = 0
 ACCESS_LIST = "system.posix_acl_access"

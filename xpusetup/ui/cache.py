@@ -1,19 +1,11 @@
 """What lies on the disk for all builds, and what was removed of it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.commands.cache import CacheSize, PrunedCache
 from xpusetup.ui.console import DONE, show_table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.cache import CacheSize, PrunedCache
-
 
 SIZES = ("sources and builds", "environment", "wheels", "other")
 TOLD = 100 << 20

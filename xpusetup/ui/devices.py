@@ -1,21 +1,13 @@
 """Accelerators and extensions: what is here, what serves it, what breaks torch; the table of saved results."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.devices import DeviceList, DeviceTable
+from xpusetup.machine.accelerators import AcceleratorRow
 from xpusetup.ui.console import DONE, MARKS, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.devices import DeviceList, DeviceTable
-    from xpusetup.machine.accelerators import AcceleratorRow
-
 
 HERE = {True: "[green]✓[/]", False: "[dim]·[/]", None: "[yellow]?[/]"}
 WHETHER = {True: "here", False: "not here", None: "no device file"}

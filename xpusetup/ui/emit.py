@@ -1,17 +1,10 @@
 """Files that were written for elsewhere."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.emit import Emitted
 from xpusetup.ui.console import DONE
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.emit import Emitted
 
 
 def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:

@@ -1,23 +1,16 @@
 """The steps of a build before it is made: their state, time and disk."""
 
-from __future__ import annotations
+from collections.abc import Callable, Sequence
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.run.time_left import render_about
 from xpusetup.ui.console import MARKS, NAMED, chosen, name_some, prose, show_table, with_home
 from xpusetup.ui.members import show_choices, show_starts, show_why
 from xpusetup.ui.unverified import show_unverified
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:

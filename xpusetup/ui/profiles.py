@@ -1,36 +1,28 @@
 """Profiles on the screen, and their locks."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys
+from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import bash_on_one_line
+from xpusetup.commands.profiles import (
+    CheckedProfile,
+    ListedProfile,
+    LockedProfile,
+    NewProfile,
+    ProfileList,
+    ProfileSchema,
+    ShownProfile,
+    TrustedFiles,
+)
+from xpusetup.config.profile import Component, Patched
 from xpusetup.ui.console import name_file, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.profiles import (
-        CheckedProfile,
-        ListedProfile,
-        LockedProfile,
-        NewProfile,
-        ProfileList,
-        ProfileSchema,
-        ShownProfile,
-        TrustedFiles,
-    )
-    from xpusetup.config.profile import Component, Patched
-
 
 # Locks on the screen: what each part is pinned to now, and where that is known from.
 

@@ -1,22 +1,14 @@
 """The screen of the bare command: this machine, the steps of the shortest way, and what else there is."""
 
-from __future__ import annotations
+from collections.abc import Iterable
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.recommend import Overview, Recommendation
+from xpusetup.recommend.answer import WayStep
 from xpusetup.ui.console import print_commands, prose
 from xpusetup.ui.list import show_glance
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import Console
-
-    from xpusetup.commands.recommend import Overview, Recommendation
-    from xpusetup.recommend.answer import WayStep
-
 
 THEN = {"restart": "then restart", "login": "then log out and in again", "": ""}
 OLD = 90

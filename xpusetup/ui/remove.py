@@ -1,19 +1,12 @@
 """What goes with a build, what that frees, and what stays because it is not ours."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.commands.remove import Removed
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import prose
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.remove import Removed
 
 
 def show_before(console: Console, data: Removed) -> None:

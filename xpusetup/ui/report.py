@@ -1,20 +1,12 @@
 """Where a build's report lies, and the few lines that most people want from it."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
+from xpusetup.commands.report import WrittenReport
 from xpusetup.report.contents import Span, last_parts
 from xpusetup.ui.console import name_file
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.report import WrittenReport
-
 
 SHOWN = 3
 

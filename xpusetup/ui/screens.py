@@ -3,25 +3,18 @@
 Every screen reads the same without colour, at any width from 60 to 100, and as plain lines when it is no terminal.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.base.errors import XpuError
 from xpusetup.base.text import hide, hide_all
-from xpusetup.commands.result import AS_IT_IS, takes_result
+from xpusetup.commands.result import AS_IT_IS, AnyResult, takes_result
 from xpusetup.ui.console import literal, make_console, mark_commands, marked_prose
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import Console
-
-    from xpusetup.base.errors import XpuError
-    from xpusetup.commands.result import AnyResult
 
 
 def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False, stderr: bool = False) -> None:

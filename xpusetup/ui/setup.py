@@ -1,20 +1,13 @@
 """The commands of setup in order, what has to be done by hand, and how to go on."""
 
-from __future__ import annotations
-
 import shlex
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.commands.setup import SetupResult
 from xpusetup.ui.console import DONE, MARKS, print_commands, prose
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from xpusetup.commands.setup import SetupResult
-
 
 GOALS = {"run": "run {}", "build": "build {} from source"}
 OTHERS = {"run": "needed to build it from source", "build": "needed to run it, without compiling"}

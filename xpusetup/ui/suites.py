@@ -1,21 +1,13 @@
 """Results of a suite of tests: the table, what crashed, what differs from the baseline, the operators."""
 
-from __future__ import annotations
+from collections.abc import Sequence
 
-from typing import TYPE_CHECKING
-
+from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration
+from xpusetup.commands.suites import SuiteList, SuiteResult
 from xpusetup.ui.console import DONE, prose
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rich.console import Console
-
-    from xpusetup.commands.suites import SuiteList, SuiteResult
-
 
 FEW = 10
 

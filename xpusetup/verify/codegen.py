@@ -1,7 +1,5 @@
 """Kernels that were compiled for GPUs which need not be here: what came of each target. Nothing of it was run."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Operators that run on the CPU: as published, as a log tells, in one form of table."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

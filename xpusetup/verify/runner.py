@@ -1,27 +1,22 @@
 """Which environment is verified, and the helper that is started in it."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from xpusetup.base.document import read_as
+from xpusetup.base.model import Mode
+from xpusetup.config.devices import Device
 from xpusetup.run.manifest import read_document
+from xpusetup.run.root import Root
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
 from xpusetup.system.process import ProcessOutput, follow_process, run_process
 from xpusetup.verify.outcomes import Verification
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from xpusetup.base.model import Mode
-    from xpusetup.config.devices import Device
-    from xpusetup.run.root import Root
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Linux' namespaces, entered by the process itself, so that what it becomes has its locks, signals and exit code."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What every helper hands out: files that appear whole or not at all, the summary of a step, and why it failed."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

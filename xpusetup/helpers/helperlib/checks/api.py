@@ -1,7 +1,5 @@
 """What programs ask of a device's module, and the device's own class of data loaders."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import io

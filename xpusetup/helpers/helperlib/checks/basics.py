@@ -1,7 +1,5 @@
 """What all else follows from: the device answers, has its operators, and computes the right numbers."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import importlib.util

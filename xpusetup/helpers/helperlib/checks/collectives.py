@@ -3,8 +3,6 @@
 What the ranks do is in collective_rank.py. Each of its operations has a bound, so a hang ends with the ranks' stacks.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import math

@@ -1,7 +1,5 @@
 """The training examples of PyTorch's Intel GPU guide."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple

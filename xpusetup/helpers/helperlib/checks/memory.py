@@ -1,7 +1,5 @@
 """A device's memory, its streams and events, and what is stored of tensors."""
 
-from __future__ import annotations
-
 import copy
 import io
 import logging

@@ -3,8 +3,6 @@
 ResNet-50 of our own with random weights and synthetic pictures: execution and numbers are checked, accuracy is not.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import os

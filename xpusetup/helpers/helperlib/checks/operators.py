@@ -1,7 +1,5 @@
 """Operators by kinds: arithmetic, reading and writing by index, attention."""
 
-from __future__ import annotations
-
 import copy
 import math
 from collections.abc import Callable, Iterator

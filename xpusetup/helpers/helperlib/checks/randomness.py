@@ -1,7 +1,5 @@
 """Random numbers: one seed gives the same ones, another seed others, and they are distributed as they should be."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """Tensors of all dtypes and shapes: what makes them, and views of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

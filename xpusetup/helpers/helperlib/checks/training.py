@@ -1,7 +1,5 @@
 """What training is made of: gradients, optimisers, checkpointing, autocast."""
 
-from __future__ import annotations
-
 import copy
 import importlib
 import importlib.util

@@ -4,19 +4,13 @@ A conflict is told only where it is certain: of a symbol that nobody has, the li
 by the version node that was asked for, by another file of the same SONAME that has it, or by torch's own namespaces.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from helperlib.elf.file import Symbol, Symbols
-    from helperlib.elf.loader import Loaded, LoaderFile, Process
-
+from helperlib.elf.file import Symbol, Symbols
+from helperlib.elf.loader import Loaded, LoaderFile, Process
 
 STEM = re.compile(r"^(lib[\w+-]+?)\.so(?:\.|$)")
 ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch", "libtorch_cpu", "libc10")

@@ -4,20 +4,16 @@ A *version node* is a name such as GLIBCXX_3.4.30 that a library gives to a set 
 library that it needs (verneed).
 """
 
-from __future__ import annotations
-
+import mmap
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Union
+from pathlib import Path
+from typing import NamedTuple, Union
 
-if TYPE_CHECKING:
-    import mmap
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    Buffer = Union[bytes, mmap.mmap]
+Buffer = Union[bytes, mmap.mmap]
 
 
 MAGIC = b"\x7fELF"

@@ -1,7 +1,5 @@
 """Distributions: those of the environment of the interpreter that runs this, those in wheels, and whose a file is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

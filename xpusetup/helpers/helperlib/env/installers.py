@@ -1,7 +1,5 @@
 """How distributions get into this environment and out of it: pip, uv, and what their settings hold pip to."""
 
-from __future__ import annotations
-
 import configparser
 import importlib.util
 import io

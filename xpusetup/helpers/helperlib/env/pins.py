@@ -4,8 +4,6 @@ Such a distribution is of unverified origin: the hash of its file is written dow
 `origins/`, one file a pin, as sha256sum writes it. From then on only that file is taken.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import platform

@@ -1,7 +1,5 @@
 """Finds in any text what PyTorch says of operators that run on the CPU; the wordings are in messages.json."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

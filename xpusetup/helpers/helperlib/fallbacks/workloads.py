@@ -5,8 +5,6 @@ cannot do at all costs no other.
 """
 # ruff: noqa: SLF001 - the published tables name operators that PyTorch calls by private names
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 What one repository fails for, the others do not: they come to their end, and the next run begins with what is missing.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import re

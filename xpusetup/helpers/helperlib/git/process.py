@@ -5,8 +5,6 @@ ours: `xpusetup.store` (where fetched objects are kept, several are looked at in
 `xpusetup.<mirror>.fallbackOf` (asked where an address itself fails; like insteadOf it stands for a beginning).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import select

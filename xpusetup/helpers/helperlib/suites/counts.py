@@ -4,8 +4,6 @@ An entry of a JUnit file counts once: as failed, else as an error, else as skipp
 passed. Subtests belong to their test. A test that fails and whose tear-down fails as well has two entries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

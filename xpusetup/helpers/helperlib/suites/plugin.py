@@ -7,22 +7,17 @@ worker of pytest-xdist, `heard` for operators that ran on the CPU, `finish` behi
 seconds; then its process ends.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import json
 import os
+import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
 import pytest
 from helperlib.fallbacks.messages import QUIET, FallbackMessage, find_messages
-
-if TYPE_CHECKING:
-    import warnings
-    from collections.abc import Iterator
-
 
 LOST_CODE = 70
 LOST = "???"

@@ -1,7 +1,5 @@
 """The parts of a suite: which there are, and each from its beginning to its end in processes of its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """What the checks of verify_device.py are written with: a device, cases, outcomes, and what work costs."""
 
-from __future__ import annotations
-
 import importlib
 import math
 import platform

@@ -3,8 +3,6 @@
 Verdicts: ok, wrong, unsupported (the device lacks it), absent (this torch or this machine lacks it).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

@@ -1,7 +1,5 @@
 """What a wheel holds: its files, its metadata, and what its libraries say of themselves."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import errno
@@ -14,12 +12,15 @@ import struct
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Collection
 from dataclasses import dataclass, replace
+from email.message import Message
 from email.parser import HeaderParser
 from functools import partial
 from itertools import product
+from pathlib import Path
 from posixpath import basename
-from typing import IO, TYPE_CHECKING, NamedTuple
+from typing import IO, NamedTuple
 
 from helperlib.elf.file import (
     BROKEN,
@@ -39,12 +40,6 @@ from helperlib.elf.loader import split_path
 from helperlib.env.pins import hash_file
 from helperlib.output import render_size
 from helperlib.wheel.images import Targets, numbers_of, read_lists, read_targets
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from email.message import Message
-    from pathlib import Path
-
 
 # What the ELF files of a wheel say about themselves: libraries they need, where they look, C++ ABI, device code.
 

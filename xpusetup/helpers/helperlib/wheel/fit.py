@@ -4,8 +4,6 @@ A library of the wheel is opened in the model as Python opens it after `import t
 be had by what the process holds already, or by what comes with it. All names are looked up at once, as RTLD_NOW does.
 """
 
-from __future__ import annotations
-
 import mmap
 import re
 import shutil

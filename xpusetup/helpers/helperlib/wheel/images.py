@@ -8,23 +8,17 @@ linker keeps all images in one section of another name, behind texts. An archive
 The driver of a tool chain of wheels has a section of its own (helperlib/sycl/images.py).
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import struct
 import subprocess
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from helperlib.elf.file import Elf
 from helperlib.sycl.images import SECTION, read_records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from helperlib.elf.file import Elf
-
 
 BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
 """How the sections with images are called, by the kind of their code (seen in published wheels)."""

@@ -1,7 +1,5 @@
 """The checks of a wheel's libraries: where they look for others, their C++ ABI, their device code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch

@@ -1,7 +1,5 @@
 """What a wheel needs when it runs: what its Python code opens, and what its requirements bring."""
 
-from __future__ import annotations
-
 import ast
 import re
 import zipfile

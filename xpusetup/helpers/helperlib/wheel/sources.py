@@ -1,7 +1,5 @@
 """What a wheel was made of: the repositories of its source tree by commit, archives by hash, their licence files."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
