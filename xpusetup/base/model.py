@@ -364,7 +364,8 @@ BuildState: TypeAlias = Literal["done", "half", "at work", "failed", "damaged"]
 class BuildSummary:
     """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
 
-    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
+    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment; `interrupted` the steps in
+    which the last run was. `bytes` is what its folder
     takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended, null
     where nothing ran yet.
     """
@@ -378,6 +379,7 @@ class BuildSummary:
     state: BuildState
     steps: int
     done: int
+    interrupted: list[str]
     failed: str | None
     damaged: dict[str, str]
     wheels: list[RootWheel]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.base.command import Advice
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError
 from xpusetup.base.model import Event, Request, Step
@@ -117,7 +117,7 @@ class BuildOptions:
     """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
 
     `bundle` is the file that stands for the network. `agree` is shown what an installation would do, and says whether
-    it is done; `dry`: it is not, whatever is answered.
+    it is done; `dry`: it is not, whatever is answered. `typed`: the command line of this run, as its user wrote it.
     """
 
     jobs: int = 0
@@ -126,6 +126,7 @@ class BuildOptions:
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
     agree: Callable[[InstallOffer], bool] = field(default=lambda _offer: True)
+    typed: str = ""
     dry: bool = False
 
 
@@ -357,7 +358,8 @@ def _make_result(
     purpose, tuned = prepared.purpose, render_options(options)
     told = describe_build(workspace, prepared, outcome, request, tuned)
     if outcome.failed:
-        go_on = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
+        whole = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
+        go_on = Command(options.typed) if options.typed else whole
         failure = describe_failed(workspace, prepared, outcome, request, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:

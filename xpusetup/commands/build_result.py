@@ -244,9 +244,12 @@ def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
 
 
 def describe_failed(
-    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request, go_on: str
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request | None, go_on: str
 ) -> StepFailure:
-    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`)."""
+    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`).
+
+    `request`: what was asked for, where a bundle could stand for the network.
+    """
     from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
 
     going = GoingOn(
@@ -255,11 +258,10 @@ def describe_failed(
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
     told = describe_failure(prepared.root, outcome.failed, going)
-    if told.causes and told.causes[0].id in NO_NETWORK and prepared.purpose is not ADDON:  # of that there is no bundle
-        told = replace(
-            told,
-            causes=[_offline(told.causes[0], workspace, request, prepared.purpose.command, go_on), *told.causes[1:]],
-        )
+    asked = None if prepared.purpose is ADDON else request  # of XPU beside a torch there is no bundle
+    if asked and told.causes and told.causes[0].id in NO_NETWORK:
+        first = _offline(told.causes[0], workspace, asked, prepared.purpose.command, go_on)
+        told = replace(told, causes=[first, *told.causes[1:]])
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
 

@@ -64,6 +64,7 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
         state=_state(build, damaged),
         steps=len(standing.steps),
         done=len(set(standing.done) & set(standing.steps)),
+        interrupted=[*standing.cut],
         failed=build.failed or None,
         damaged=damaged,
         wheels=wheels,
