@@ -116,3 +116,9 @@ def test_xpu_beside_a_torch_that_cannot_take_it(tmp_path: Path, installed: tuple
 def test_xpu_beside_the_torch_of_its_release(tmp_path: Path) -> None:
     asked = Request(only=("xpu",))
     assert find_ready(workspace(tmp_path, into=environment(tmp_path, "torch-2.6.0+cu124")), asked) == asked
+
+
+def test_parts_that_are_all_there_is_are_guarded_too() -> None:
+    ids = [step.id for step in plan_for("sim", Request(only=("simxpu",))).steps]
+    assert ids == [step.id for step in plan_for("sim").steps if not step.id.startswith("verify.")]
+    assert "guard" not in [step.id for step in plan_for("sim", Request(only=("torch",))).steps]

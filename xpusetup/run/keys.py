@@ -38,7 +38,7 @@ def summarise(changed: tuple[str, ...]) -> str:
     told = [each for each in changed if not each.startswith(LINES)] or changed
     if len(told) > 1 and told[0].startswith(LINES):
         return "its script changed (plan --explain shows how)"
-    more = f", and more (plan --explain: {len(changed)} changes)" if len(changed) > 1 else ""
+    more = f" and {len(changed) - 1} more change{'s' if len(changed) > 2 else ''}" if len(changed) > 1 else ""  # noqa: PLR2004 - grammar
     return f"{told[0]}{more}"
 
 
