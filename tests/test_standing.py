@@ -311,6 +311,15 @@ def test_a_build_that_stopped_is_gone_on_with_before_the_device_is_blamed(here: 
     assert find_subject(Where(profile="sim", root=str(make_root(here / "s", done=99))), VerifyOptions()).go_on == ""
 
 
+def test_where_nothing_is_installed_nothing_is_verified(here: Path) -> None:
+    root = make_root(here / "r", done=3)
+    with pytest.raises(
+        NotReadyError, match=r"nothing is installed yet in .*; to come: torch.install and 6 more"
+    ) as caught:
+        find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
+    assert caught.value.fix == f"go on: xpusetup build sim --root {root}"
+
+
 def test_the_way_sends_nobody_to_build_again_what_is_finished(roots: Path) -> None:
     found = with_builds(way_of(Facts(taken="2026-11-22")).data, glance())
     assert found.way is not None
