@@ -12,7 +12,8 @@ from data.targets import plan_for
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Request
 from xpusetup.config.profile import find_needed
-from xpusetup.run.prepare import find_ready
+from xpusetup.plan.addon import ADDON
+from xpusetup.run.prepare import describe_takes, find_ready
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -122,3 +123,11 @@ def test_parts_that_are_all_there_is_are_guarded_too() -> None:
     ids = [step.id for step in plan_for("sim", Request(only=("simxpu",))).steps]
     assert ids == [step.id for step in plan_for("sim").steps if not step.id.startswith("verify.")]
     assert "guard" not in [step.id for step in plan_for("sim", Request(only=("torch",))).steps]
+
+
+def test_a_tool_chain_that_nobody_named_is_told_as_what_it_is(tmp_path: Path) -> None:
+    where = Where(profile="torch-2.6", root=str(tmp_path / "root"), toolkit="wheels")
+    (told,) = describe_takes(open_workspace(where), ADDON)
+    assert told.startswith("--only xpu is always compiled by SYCL from wheels")
+    assert "sycl9" not in told
+    assert "sycl9" in describe_takes(open_workspace(where))[0]

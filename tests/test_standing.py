@@ -382,3 +382,11 @@ def test_a_list_says_in_which_step_a_build_was_interrupted(here: Path) -> None:
     (row,) = list_of("list", here).data.builds
     assert row.interrupted == ["torch.fetch"]
     assert _state(row) == "interrupted in torch.fetch, 2 of 10 steps"
+
+
+def test_a_list_names_xpu_beside_a_torch_by_the_release_of_that(here: Path) -> None:
+    root = make_root(here / "r", name="torch-2.6", done=1)
+    assert [row.torch for row in list_of("list", here).data.builds] == ["2.6.0+xpu"]
+    lock = json.loads((root / "profile.lock.json").read_text())
+    (root / "profile.lock.json").write_text(json.dumps({**lock, "words": ["--only", "xpu", "--device", "processor"]}))
+    assert [row.torch for row in list_of("list", here).data.builds] == ["2.6.0"]

@@ -336,7 +336,11 @@ def describe_takes(workspace: Workspace, purpose: Purpose = BUILD) -> tuple[str,
         if part.kind == "skip" and part.distribution and _built(workspace.root, part.name)
     )
     kit, chosen = workspace.profile.toolkit, describe_chosen(workspace.profile)
-    alone = kit and purpose is ADDON and f"--only {XPU} is always compiled by {kit.title}, {kit.confidence}"
+    alone = (
+        kit
+        and purpose is ADDON
+        and f"--only {XPU} is always compiled by {kit.title} (--toolkit {kit.called}), {kit.confidence}"
+    )
     notes = (alone if alone and note == chosen else note for note in workspace.take_notes)
     return (*notes, *stands)
 

@@ -103,8 +103,9 @@ def keep_trees(workspace: Workspace, request: Request) -> tuple[Workspace, Reque
 
     A tree stays until another, the pinned commit or another revision is asked for. Where the root is that of the
     profile, they are left, which is said too. What names them has to be trusted as they are. Raises UsageError for a
-    tree that is gone.
+    tree that is gone, and for one that is of something else.
     """
+    check_trees(workspace.profile, request)
     with files.noting() as seen:
         lock = read_lock(Root(workspace.root)) or {}
     words = lock.get("words")
