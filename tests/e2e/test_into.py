@@ -75,7 +75,7 @@ def test_build_into(tiny: Tiny, tmp_path: Path, make: Callable[[Path], Path]) ->
     own.write_text("kept")
     said = build(tiny, root, prefix)
     assert said.code == 0, said.out + said.err
-    assert f"into {prefix}, which is changed in place" in said.out + said.err
+    assert f"into {prefix}: nothing there is replaced by another version" in said.out + said.err
     assert "use it:         xpusetup run " in said.out
     assert not (root / "venv").exists()
     assert own.read_text() == "kept"
