@@ -97,7 +97,7 @@ def find_built(workspace: Workspace) -> BuiltRoot:
             raise NotReadyError(
                 f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
                 fix="a moved one works where it is now: source ITS-PLACE/bin/activate\nanother one is made by: ",
-                command=about_build("build", options_of(workspace, built.layout)),
+                command=go_on(workspace, built.layout, read_standing(root)),
             )
     raise _nothing(workspace, root)
 

@@ -142,7 +142,7 @@ def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Reque
         return with_sources(request, [f"{name}={tree}"])
     except UsageError as error:
         why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
-        pinned = workspace.command("build", "--source", f"{name}={PINNED}")
+        pinned = workspace.command("build", *render_request(request), "--source", f"{name}={PINNED}")
         fix = f"name another: --source {name}=DIR; or build the pinned commit: "
         raise UsageError(why, fix=fix, command=pinned) from error
 
