@@ -92,7 +92,8 @@ e2e-torch-xpu: .venv/dev
 	cd tests && ../$(BIN)/python -m real.xpu_build $(abspath $(TORCH_XPU_WORK))
 
 e2e-sycl-sources: .venv/dev
-	cd tests && ../$(BIN)/python -m real.sycl_sources $(abspath $(SYCL_WORK)) --ops $(or $(TORCH_XPU_OPS),https://github.com/intel/torch-xpu-ops)
+	cd tests && ../$(BIN)/python -m real.sycl_sources $(abspath $(SYCL_WORK)) --ops $(or $(TORCH_XPU_OPS),https://github.com/intel/torch-xpu-ops) --tree '$(TORCH_TREE)'
+	$(if $(OCLOC_FOR),cd tests && ../$(BIN)/python -m real.sycl_ahead $(abspath $(SYCL_WORK)) $(OCLOC_FOR:%=--gpu %))
 
 e2e-triton: .venv/dev
 	cd tests && ../$(BIN)/python -m real.triton_build $(abspath $(TRITON_WORK))

@@ -381,6 +381,14 @@ def test_a_gpu_runs_it_natively_or_compiles_it_or_never(
     assert (found.level, found.seen[-len(seen) :]) == (level, seen)
 
 
+def test_kernels_that_the_offline_compiler_refused_are_named() -> None:
+    images = importlib.import_module("helperlib.wheel.images")
+    refused = (("dg2", "_ZTS1A"), ("dg2", "_ZTS1B"))
+    one = replace(XPU, images=(".lrodata",), targets=images.Targets(frozenset({"12.55", "12.60"}), 2, refused=refused))
+    found = findings(one, wanted=wheel_contents.Wanted(xpu=True, arch="pvc,dg2"))["arch"]
+    assert found == ("warn", "2 device images, for dg2-g10, pvc; for dg2 it lacks _ZTS1A, _ZTS1B")
+
+
 def test_what_is_built_without_a_device_compiler_on_purpose() -> None:
     wanted = wheel_contents.Wanted(xpu=True, arch="pvc,bmg", host_alone=True)
     found = findings(replace(XPU, images=()), wanted=wanted)

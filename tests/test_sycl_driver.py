@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 import struct
 import subprocess
 from importlib import import_module
@@ -31,7 +32,6 @@ Image: Any = import_module("helperlib.sycl.images").DeviceImage
 Record: Any = import_module("helperlib.sycl.images").ObjectImages
 make_assembly: Any = import_module("helperlib.sycl.images").make_assembly
 make_record: Any = import_module("helperlib.sycl.images").make_record
-read_records: Any = import_module("helperlib.sycl.images").read_records
 _without_own_headers: Any = import_module("helperlib.sycl.passes")._without_own_headers
 find_mixed: Any = import_module("helperlib.sycl.refuse").find_mixed
 find_trouble: Any = import_module("helperlib.sycl.refuse").find_trouble
@@ -311,25 +311,33 @@ def test_images_are_read_from_objects_archives_and_linked_files(tmp_path: Path) 
     """The assembly is made for real; as and ld put it into files."""
     bytes_of = base64.b64encode(b"\1\2\3").decode()
     record = Record("a.cpp", (image(module(), requirements={"aspects": bytes_of}), image(b"", "second")))
-    data, starts = make_record(record)
-    assert list(read_records(data + data)) == [record, record]
+    parts, starts = make_record(record)
     assert all(each % 16 == 0 for each in starts)
-    (tmp_path / "r.bin").write_bytes(data)
+    (tmp_path / "r.bin").write_bytes(b"".join(parts))
     (tmp_path / "r.s").write_text(make_assembly(record, tmp_path / "r.bin", starts, 3))
     (tmp_path / "f.c").write_text(
         "void __sycl_register_lib(void*p){(void)p;}void __sycl_unregister_lib(void*p){(void)p;}"
     )
     for line in (
         "g++ -c r.s -o r.o",
+        "cp r.o twice.o",
         "ar rc libr.a r.o",
-        "gcc -shared -fPIC f.c r.o -Wl,--gc-sections -Wl,-z,defs -o r.so",
+        "gcc -shared -fPIC f.c r.o twice.o -Wl,--gc-sections -Wl,-z,defs -o r.so",
     ):
-        subprocess.run(line.split(), check=True)
-    for name in ("r.o", "libr.a", "r.so"):
+        subprocess.run(line.split(), cwd=tmp_path, check=True)
+    for name in ("r.o", "libr.a"):
         assert link.read_images(tmp_path / name) == [record]
+    assert link.read_images(tmp_path / "r.so") == [record, record]
+    (bare, _) = link.read_images(tmp_path / "r.so", bare=True)
+    assert [(each.kernels, each.data) for each in bare.images] == [(each.kernels, b"") for each in record.images]
     assert link.read_images(tmp_path / "f.c") == []
-    with pytest.raises(ValueError, match="no record"):
-        list(read_records(b"something else of some length"))
+    table = subprocess.run(("readelf", "-SW", "r.so"), cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    addresses = {each[1]: int(each[2], 16) for each in re.finditer(r"(\.[\w.]+) +\w+ +([0-9a-f]{16})", table)}
+    assert addresses[".lrodata"] > max(addresses[name] for name in (".text", ".data", ".bss", ".data.rel.ro"))
+    (tmp_path / "r.bin").write_bytes(b"XPUSYCL0" + b"".join(parts)[8:])
+    subprocess.run(("g++", "-c", "r.s", "-o", "r.o"), cwd=tmp_path, check=True)
+    with pytest.raises(FailedError, match=r"r.o' has device images in a form that this driver does not know"):
+        link.read_images(tmp_path / "r.o")
 
 
 def test_another_compiler_wheel_or_option_is_another_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -433,12 +441,61 @@ def test_an_image_that_a_gpu_refuses_is_made_for_the_others(tmp_path: Path, monk
     said = ahead.tell_refused("icpx", [(double, made)])
     assert said.startswith("icpx: note: no machine code for dg2: _ZTS1D (ocloc ended with 245")
     calls = len(log.read_text().splitlines())
-    ahead.compile_image(ocloc, plain, offline)
+    assert ahead.compile_image(ocloc, plain, offline).image is not None
+    assert ahead.compile_image(ocloc, double, offline) == made
     assert len(log.read_text().splitlines()) == calls
     ocloc.write_text(OCLOC.format(log=log) + "# another version\n")
     ahead.compile_image(ocloc, plain, offline)
     assert len(log.read_text().splitlines()) == calls + 1
     assert all("-options -cl-one" in line for line in log.read_text().splitlines())
+
+
+ALONE = """\
+#!/bin/sh
+mkdir {folder}/lock 2>/dev/null || touch {folder}/together
+sleep 0.5
+rmdir {folder}/lock 2>/dev/null
+while [ "$1" != -out_dir ]; do shift; done
+echo code > "$2/made"
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_as_many_offline_compilers_run_at_once_as_the_build_has_jobs(
+    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch-xpu-ops hands MAX_JOBS on by this word; the largest that was seen took half a gigabyte."""
+    monkeypatch.setenv(cache.FOLDER, "off")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    (tmp_path / "ocloc").write_text(ALONE.format(folder=tmp_path))
+    (tmp_path / "ocloc").chmod(0o755)
+    words = ["-fsycl", "-fsycl-link", f"-fsycl-max-parallel-link-jobs={jobs}", "-Xs", "-device bmg", "a.o"]
+    work = SimpleNamespace(call=parse_call("icpx", words), home=None)
+    native = ahead.make_native(work, [Record("a.cpp", (image(b"one"), image(b"two"), image(b"three")))])
+    assert len(native.images) == 3
+    assert (tmp_path / "together").exists() is (jobs == 3)
+
+
+LOST = """\
+#!/bin/sh
+case "$*" in *pvc,bmg*) echo lost; exit 1 ;; esac
+while [ "$1" != -out_dir ]; do shift; done
+echo code > "$2/made"
+"""
+
+
+@pytest.mark.e2e
+def test_an_image_that_each_gpu_takes_and_the_list_does_not_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The image was left out in silence."""
+    monkeypatch.setenv(cache.FOLDER, "off")
+    ocloc = tmp_path / "ocloc"
+    ocloc.write_text(LOST)
+    ocloc.chmod(0o755)
+    with pytest.raises(FailedError, match="ocloc ended with 1: lost; it was called for pvc,bmg, each of which"):
+        ahead.compile_image(ocloc, image(b"float"), ahead.Offline(("pvc", "bmg"), ()))
 
 
 def test_kernels_under_names_of_a_librarys_own() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
+import re
 import struct
 import subprocess
 import sys
@@ -12,7 +14,20 @@ from typing import Any
 
 import pytest
 
-from real.sycl_sources import Work, count_kernels, look_into, make_figures, read_measures, read_release, write_heaviest
+from e2e.support import CHECKOUT
+from real.outside import UnavailableError
+from real.sycl_ahead import command_for, count_compiled, left_out, read_ocloc, write_table
+from real.sycl_sources import (
+    Work,
+    count_kernels,
+    look_into,
+    make_figures,
+    read_flags,
+    read_measures,
+    read_release,
+    write_heaviest,
+)
+from test_wheel_images import make_elf
 
 images: Any = importlib.import_module("helperlib.sycl.images")
 LOG = """\
@@ -60,8 +75,8 @@ def make_object(folder: Path, name: str, data: bytes = spirv("one", "two")) -> P
     """Make an object as the driver does, whose list names the kernels `one` and `two`."""
     image = images.DeviceImage("spir64", {"one": {}, "two": {}}, {}, data)
     held, _ = images.make_record(images.ObjectImages("a.cpp", (image,)))
-    (folder / "held").write_bytes(held)
-    text = f'.section {images.SECTION},"a",@progbits\n.incbin "{folder}/held"\n'
+    (folder / "held").write_bytes(b"".join(held))
+    text = f'.section {images.SECTION},"al",@progbits\n.incbin "{folder}/held"\n'
     subprocess.run(("gcc", "-x", "assembler", "-c", "-o", str(folder / name), "-"), input=text.encode(), check=True)
     return folder / name
 
@@ -72,6 +87,15 @@ def test_kernels_are_counted_in_the_bytes_and_not_in_what_is_said_of_them(tmp_pa
     assert look_into(make_object(tmp_path, "a.o"))["kernels"] == 2
     with pytest.raises(ValueError, match="1 kernels in an image that is said to have 2"):
         look_into(make_object(tmp_path, "b.o", spirv("one")))
+
+
+def test_flags_are_those_that_the_library_says_it_was_built_with(tmp_path: Path) -> None:
+    told = b"\0 -D_GLIBCXX_USE_CXX11_ABI=0 -fabi-version=11 -fvisibility-inlines-hidden -DUSE_FBGEMM  -O2\0"
+    (tmp_path / "a.so").write_bytes(b"\x7fELF\0-other" + told)
+    assert read_flags(tmp_path / "a.so") == "-fvisibility-inlines-hidden;-DUSE_FBGEMM;-O2"
+    (tmp_path / "b.so").write_bytes(b"\x7fELF\0")
+    with pytest.raises(UnavailableError, match="does not say what it was built with"):
+        read_flags(tmp_path / "b.so")
 
 
 def test_what_a_pass_took_is_that_of_the_last_compile_that_came_to_its_end(tmp_path: Path) -> None:
@@ -121,3 +145,55 @@ def test_a_release_is_what_its_profile_says() -> None:
     assert (release.torch, read_release("2.6").torch) == ("2.13.0", "2.6.0")
     assert release.targets.startswith("pvc,bmg")
     assert read_release("2.14").ops == "release/2.14"  # no source names its pin
+
+
+LINK = (
+    r"cd /b && /k/bin/icx -fPIC -fsycl -fsycl-targets=spir64_gen,spir64 -fsycl-link /b/k_gen_A.cpp.o /b/k_gen_B.cpp.o "
+    r"""-Xs "-device\ pvc,xe-lpg\ -options\ '\ -cl-one'" -o /b/device.o"""
+)
+
+
+def test_the_command_of_a_device_link_for_one_source_and_one_gpu() -> None:
+    changed = command_for(LINK, Path("/b/k_gen_B.cpp.o"), "bmg", Path("/w/B.o"))
+    assert "-fsycl-link /b/k_gen_B.cpp.o -Xs" in changed
+    assert changed.endswith(r"""-Xs "-device\ bmg\ -options\ '\ -cl-one'" -o /w/B.o""")
+    later = LINK.replace("\\ ", " ")  # from 2.8 on the command is VERBATIM
+    assert '-Xs "-device bmg -options' in command_for(later, Path("/b/k_gen_B.cpp.o"), "bmg", Path("/w/B.o"))
+
+
+def test_what_ocloc_takes_is_told_as_a_multiple_of_the_device_pass(tmp_path: Path) -> None:
+    line = {"source": ["/b/kernels_gen_A.cpp.o"], "code": 0, "seconds": 9.0}
+    calls = [{**line, "pass": "ocloc bmg", "processor": 12.0, "memory": memory} for memory in (1_200_000_000, 10**9)]
+    other = {**line, "pass": "join", "processor": 1.0, "memory": 1}
+    (tmp_path / "measures").write_text("".join(json.dumps(each) + "\n" for each in (*calls, other)))
+    took = read_ocloc(tmp_path / "measures")
+    assert took == {"A": {"bmg": {"processor": 24.0, "memory": 1_200_000_000, "calls": 2}}}
+    figures = {"made": {"A": {"kernels": 7, "device": {"processor": 8.0}}}}
+    table = write_table(figures, {"bmg": {"A": {"bytes": 5_000_000}}, "pvc": {}}, took)
+    assert table.splitlines()[-1] == "| A | 7 | 8 s | 24 s (3.0), 1.2 GB; 5.0 MB | not made |"
+    said = "icpx: note: no machine code for dg2: _ZTS1A, _ZTS1B (ocloc ended with 245: error)\n"
+    assert left_out(said) == {"dg2": 2}
+
+
+def test_each_kernel_has_machine_code() -> None:
+    code = make_elf(**{"__dot__text.one": b"code", "__dot__text.two": b"code"})
+    image = images.DeviceImage("spir64_gen", {"one": {}, "two": {}}, {}, code)
+    assert count_compiled(Path("a.o"), image) == 2
+    with pytest.raises(ValueError, match=r"a.o: no code for \['three'\]"):
+        count_compiled(Path("a.o"), image._replace(kernels={"one": {}, "three": {}}))
+
+
+def test_a_second_configure_compiles_nothing_anew() -> None:
+    """A header that each source includes was written anew, so that what was compiled did not stay."""
+    text = (CHECKOUT / "tests/real/sycl_sources/CMakeLists.txt").read_text()
+    assert "file(WRITE" not in text
+    assert "file(CONFIGURE OUTPUT ${GENERATED}/c10/xpu/impl/xpu_cmake_macros.h" in text
+
+
+@pytest.mark.e2e
+def test_what_make_runs_by_name_is_found_without_pytest() -> None:
+    names = re.findall(r"-m (real\.\w+)", (CHECKOUT / "Makefile").read_text())
+    program = "; ".join(f"import {name}" for name in sorted(set(names)))
+    clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run((sys.executable, "-c", program), env=clean, cwd=CHECKOUT / "tests", check=False)
+    assert (done.returncode, "real.sycl_sources" in names) == (0, True)

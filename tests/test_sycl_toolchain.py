@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from data.machines import machine
 from data.profiles import device, shipped
 from golden import hold
+from test_wheel_images import archive, make_elf
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import NONE, Layout, Request, Toolkit
 from xpusetup.bundle.collect import bundled_pins, make_bundle_plan
@@ -304,8 +305,29 @@ def test_where_it_is_made() -> None:
     assert MADE == "@ROOT@/toolkit"
 
 
-def test_a_wheel_is_known_to_have_the_device_code_of_the_driver() -> None:
-    """It was said to be in no section with a name that is known."""
-    images: Any = importlib.import_module("helperlib.sycl.images")
+def test_a_wheel_is_known_to_have_the_device_code_of_the_driver(tmp_path: Path) -> None:
+    """It was said to be in no section that is known; other large constants are in a section of that name."""
+    sycl: Any = importlib.import_module("helperlib.sycl.images")
     contents: Any = importlib.import_module("helperlib.wheel.contents")
-    assert contents.DEVICE_IMAGES.search(images.SECTION)
+    libraries: Any = importlib.import_module("helperlib.wheel.libraries")
+    code = (
+        sycl.DeviceImage("spir64_gen", {"k": {}}, {}, archive("64.bmg/")),
+        sycl.DeviceImage("spir64", {}, {}, b"spv"),
+    )
+    refused = (("dg2", "_ZTS1A"), ("dg2", "_ZTS1B"))
+    record = b"".join(sycl.make_record(sycl.ObjectImages("a.cpp", code, refused))[0])
+    found = []
+    for data in (b"other constants", b"\0" * 8 + record + b"more of others"):
+        (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))
+        with (tmp_path / "l.so").open("rb") as file:
+            found.append(contents.read_library("l.so", file))
+    assert [(each.images, each.targets.versions, each.targets.generic) for each in found] == [
+        ((), frozenset(), False),
+        ((".lrodata",), {"bmg"}, True),
+    ]
+    assert libraries._say_refused(found) == "; for dg2 it lacks _ZTS1A, _ZTS1B"
+    broken = record.replace(b'"source":"a.cpp"', b'"source":a.cpp,', 1)
+    for data in (broken, record[:8] + b"\0" * 16, record.replace(b'"target"', b'"tarot!"')):
+        (tmp_path / "l.so").write_bytes(make_elf(__dot__lrodata=data))
+        with (tmp_path / "l.so").open("rb") as file, pytest.raises(contents.NotElfError):
+            contents.read_library("l.so", file)

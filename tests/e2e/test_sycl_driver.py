@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from e2e.sycl_chain import Chain
 
 read_images: Any = import_module("helperlib.sycl.link").read_images
+read_targets: Any = import_module("helperlib.wheel.images").read_targets
+Elf: Any = import_module("helperlib.elf.file").Elf
+TRUE_OCLOC = os.environ.get("XPUSETUP_TEST_OCLOC")
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("sycl")]
 SOURCES = Path(__file__).with_name("files") / "sycl"
 
@@ -272,6 +275,37 @@ def test_a_device_link_with_and_without_an_offline_compiler(sycl: Sycl) -> None:
     sycl.icpx("-fsycl", "-fsycl-link", "aspects.o", "-o", "nothing.o")
     sycl.icpx("-fsycl", "aspects.o", "device.o", "nothing.o", "-o", "aspects")
     assert sycl.run("./aspects")[0] == "float 4032"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not TRUE_OCLOC, reason="XPUSETUP_TEST_OCLOC names no ocloc (Debian sid: intel-ocloc and libigc2)")
+def test_machine_code_by_a_true_ocloc(sycl: Sycl) -> None:
+    """An edited kernel costs ocloc for its own image; kernels with fp64 are left out for Arc A unless it is told."""
+    (sycl.folder / "bin").mkdir()
+    noted = sycl.write("bin/ocloc", f'#!/bin/sh\necho "$@" >> {sycl.folder}/calls\nexec {TRUE_OCLOC} "$@"\n')
+    (sycl.folder / noted).chmod(0o755)
+    path = f"{sycl.folder}/bin:{sycl.env['PATH']}"
+    there = sycl._replace(env={**sycl.env, "PATH": path, "XPUSETUP_SYCL_CACHE": str(sycl.folder / "cache")})
+
+    def link(options: str) -> tuple[str, int]:
+        there.icpx("-fsycl", "-fPIC", "-fsycl-targets=spir64_gen,spir64", "-c", "aspects.cpp", "first.cpp")
+        words = ("-fsycl-targets=spir64_gen,spir64", "-Xs", f"-device bmg,dg2 {options}", "-o", "device.o")
+        said = there.icpx("-fsycl", "-fPIC", "-fsycl-link", "aspects.o", "first.o", *words)
+        calls = (sycl.folder / "calls").read_text().splitlines()
+        (sycl.folder / "calls").write_text("")
+        return said, len(calls)
+
+    said, calls = link("")
+    assert "note: no machine code for dg2: _ZTS5ScaleIdE" in said
+    assert "Double type is not supported on this platform" in said
+    assert calls == 6  # four images; that with fp64 once more for each GPU
+    targets = read_targets(Elf((sycl.folder / "device.o").read_bytes()))
+    assert (targets.versions, targets.images) == ({"bmg", "dg2", "20.1"}, 4)  # by its version where it stands alone
+    assert ("dg2", "_ZTS5ScaleIdE") in targets.refused
+    text = (sycl.folder / "shared_kernel.hpp").read_text()
+    sycl.write("shared_kernel.hpp", text.replace("+= 1", "+= 2"))
+    assert link("") == (said, 1)
+    assert link("-options -cl-poison-unsupported-fp64-kernels") == ("", 4)
 
 
 def test_a_device_compiler_that_is_killed_is_an_exit_code(sycl: Sycl) -> None:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from typing import TYPE_CHECKING, Any
-
-from e2e.support import CHECKOUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.machine.gpus import Family
 
-sys.path.append(str(CHECKOUT / "xpusetup/helpers"))
 wheel_images: Any = importlib.import_module("helperlib.wheel.images")
 FILE = "ocloc_supported_devices_concat.yaml"
 ROW = re.compile(r"- ip: (0x[0-9a-f]+)\s+revision_id: \d+\s+device_id: 0x([0-9a-f]+)")

@@ -1,7 +1,8 @@
 """icpx of a toolkit, whose passes are measured: `sycl_measure.py TOOLKIT FILE NAME WORD...`.
 
-It runs the toolkit's own driver. What each process of a compile took is a line of FILE: which pass, of which source,
-seconds on the clock and of processors, and the most memory that it or a child of it held at once, in bytes.
+It runs the toolkit's own driver. What each process of a compile took is a line of FILE: which pass, of which source
+(of a device link: of which first object), seconds on the clock and of processors, and the most memory that it or a
+child of it held at once, in bytes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ def main(toolkit: Path, file: Path, name: str, words: list[str]) -> int:
     driver: Any = importlib.import_module("helperlib.sycl.driver")
     measured = subprocess.Popen
     sources = [word for word in words if word.endswith((".cpp", ".sycl"))]
+    sources = sources or [word for word in words if word.endswith(".cpp.o")]
 
     class Popen(measured):  # type: ignore[valid-type, misc]
         """A process that says at its end what it took."""
@@ -55,6 +57,8 @@ def _pass_of(command: list[str]) -> str:
     if "device-pass" in command:
         request = json.loads(Path(command[-1]).read_text())
         return "preprocess" if request["only_hash"] else "device"
+    if "-spirv_input" in command:
+        return f"ocloc {command[command.index('-device') + 1]}"
     return "host" if "-include" in command else "join"
 
 

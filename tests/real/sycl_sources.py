@@ -1,10 +1,10 @@
 """All SYCL sources of torch-xpu-ops, both passes, with the flags that a profile of ours leads to.
 
 `make e2e-sycl-sources` calls it. Sources, their list, flags and CMake code are torch-xpu-ops' own, at the commit that
-the profile pins; headers and FindSYCLToolkit.cmake are those of the release's published torch, PyTorch's own flags
-those that torch 2.13.0+cpu says it was built with; the compiler is the one that `xpusetup toolkit` makes of Intel's
+the profile pins; headers, FindSYCLToolkit.cmake and PyTorch's own flags are those of the release's published torch; the
+compiler is the one that `xpusetup toolkit` makes of Intel's
 wheels for that profile. Kernels are counted in the bytes of the objects. It takes hours and goes on where it stopped:
-what is compiled stays. There is no device link.
+what is compiled stays. There is no device link; sycl_ahead.py does those of single sources.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,13 +44,11 @@ exec {python} {measure} {toolkit} {file} "${{0##*/}}" "$@"
 PASSES = ("device", "host")
 KERNEL, ENTRY_POINT, BEGIN = 6, 15, 5
 """SPIR-V: the execution model of kernels, the operation that names one, the words of a module's head."""
-TORCH = "2.13.0+cpu"
 TOOLS = ("numpy", "cmake==3.31.10", "ninja==1.13.0")
 HEADERS = Path("/usr/include/CL/cl.h")
-FLAGS_OF_TORCH = """
-import re, torch
-print(re.search(r"CXX_FLAGS=(.*?), \\w+=", torch.__config__.show().partition("CXX_COMPILER=")[2])[1])
-"""
+BUILT_WITH = re.compile(rb"\0([^\0]*-fvisibility-inlines-hidden[^\0]*)\0")
+NOT_OURS = ("-D_GLIBCXX_USE_CXX11_ABI=0", "-fabi-version=11", "-fdiagnostics-color=always")
+"""The old ABI of wheels for CUDA up to 2.6, which those for XPU never had; and colours, which a log cannot use."""
 FAILED = re.compile(r"^FAILED: .*_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp\.o\b.*$", re.MULTILINE)
 WRONG = re.compile(r"^\S+?:\d+:\d+: (?:fatal )?error: .*$|^.*internal compiler error.*$", re.MULTILINE)
 
@@ -133,20 +132,17 @@ def prepare(work: Work, ops: str) -> None:
         raise UnavailableError("OpenCL's headers and loader: apt-get install opencl-c-headers ocl-icd-opencl-dev")
     if not (work.venv / "bin/ninja").exists():
         run((sys.executable, "-m", "venv", str(work.venv)), env=outer_environment(), seconds=300)
-        words = (str(work.venv / "bin/pip"), "install", "-q", f"torch=={TORCH}", *TOOLS)
-        run(words, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
-    words = (
-        sys.executable,
-        "-m",
-        "xpusetup.cli",
-        "toolkit",
-        str(work.toolkit),
-        "--profile",
-        f"torch-{work.release.name}",
+        installed = (str(work.venv / "bin/pip"), "install", "-q", *TOOLS)
+        run(installed, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
+    words = (sys.executable, "-m", "xpusetup.cli", "toolkit", str(work.toolkit), "--profile")
+    run(
+        (*words, f"torch-{work.release.name}"),
+        env={**outer_environment(), **_settings_of_pip()},
+        cwd=CHECKOUT,
+        seconds=1800,
     )
-    run(words, env={**outer_environment(), **_settings_of_pip()}, cwd=CHECKOUT, seconds=1800)
     write_measured(work)
-    if not work.torch.exists():
+    if not (work.torch / "flags").is_file():
         unpack_torch(work)
     tree = work.own / "torch-xpu-ops"
     if not tree.exists():
@@ -158,7 +154,7 @@ def prepare(work: Work, ops: str) -> None:
 
 
 def unpack_torch(work: Work) -> None:
-    """Take the headers out of the release's wheel, whatever it was built for; its code is not used."""
+    """Take headers and flags out of the release's wheel, whatever it was built for; its code is not used."""
     fresh = work.torch.with_suffix(".part")
     shutil.rmtree(fresh, ignore_errors=True)
     words = (
@@ -176,8 +172,22 @@ def unpack_torch(work: Work) -> None:
         for name in opened.namelist():
             if name.startswith(("torch/include/", "torch/share/cmake/")):
                 opened.extract(name, fresh)
+        library = Path(opened.extract("torch/lib/libtorch_cpu.so", fresh))
+    (fresh / "torch/flags").write_text(read_flags(library))
+    library.unlink()
+    shutil.rmtree(work.torch, ignore_errors=True)
     (fresh / "torch").rename(work.torch)
     shutil.rmtree(fresh)
+
+
+def read_flags(library: Path) -> str:
+    """Give the compiler flags that torch.__config__ tells, as a list of CMake's."""
+    with library.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        found = BUILT_WITH.search(data)
+        told = found[1].decode() if found else ""
+    if not told:
+        raise UnavailableError(f"{library} does not say what it was built with")
+    return ";".join(each for each in told.split() if each not in NOT_OURS)
 
 
 def write_measured(work: Work) -> None:
@@ -197,21 +207,22 @@ def _settings_of_pip() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
 
 
-def configure(work: Work) -> Path:
-    """Let upstream's CMake code decide; give the build folder."""
+def configure(work: Work, tree: str) -> Path:
+    """Let upstream's CMake code decide; give the build folder. `tree` may be empty."""
     build = work.own / "build"
     environment = work.environment()
-    told = run((str(work.venv / "bin/python"), "-c", FLAGS_OF_TORCH), env=environment)
-    defines = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TORCH_FLAGS": ";".join(told.split())}
-    words = (*(f"-D{name}={value}" for name, value in defines.items()), "-DCMAKE_BUILD_TYPE=Release", "-Wno-dev")
-    run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=600)
+    places = {"OPS": work.own / "torch-xpu-ops", "TORCH": work.torch, "TREE": tree}
+    defines = {**places, "TORCH_FLAGS": (work.torch / "flags").read_text(), "CMAKE_BUILD_TYPE": "Release"}
+    words = (*(f"-D{name}={value}" for name, value in defines.items()), "-Wno-dev")
+    run(("cmake", "-G", "Ninja", "-S", str(PROJECT), "-B", str(build), *words), env=environment, seconds=900)
     return build
 
 
-def compile_all(work: Work, build: Path, jobs: int) -> None:
-    """Compile what is not compiled yet, past every failure; what was said is added to the log."""
+def compile_all(work: Work, build: Path, jobs: int, names: Iterable[str]) -> None:
+    """Compile what is not compiled yet (of `names`, or of all), past every failure; the log gets what was said."""
+    objects = [each for each in list_objects(work, build) if not names or source_of(Path(each)) in names]
     with (work.own / "ninja.log").open("ab") as log:
-        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs), *list_objects(work, build))
+        words = ("ninja", "-C", str(build), "-k", "0", "-j", str(jobs), *objects)
         subprocess.run(words, env=work.environment(), stdout=log, stderr=subprocess.STDOUT, check=False)
 
 
@@ -224,7 +235,7 @@ def list_objects(work: Work, build: Path) -> list[str]:
 def make_figures(work: Work, log: str, objects: Iterable[Path], sources: int) -> dict[str, Any]:
     """Say what each object holds and took, and give the first error of what failed; the rest was not tried."""
     took = read_measures(work.measures)
-    made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := _source_of(path))}
+    made = {name: {**look_into(path), **took.get(name, {})} for path in objects if (name := source_of(path))}
     failed = {name: why for name, why in _failures(log).items() if name not in made}
     about = {
         "release": work.release.name,
@@ -275,7 +286,8 @@ def read_measures(file: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _source_of(path: Path) -> str:
+def source_of(path: Path) -> str:
+    """Name the source of an object by FindSYCL's name for that; empty for any other file."""
     found = re.search(r"_gen(?:erated)?_(?:[0-9a-f]{8}_)?(\w+)\.cpp$", path.stem)
     return found[1] if found else ""
 
@@ -290,12 +302,17 @@ def _failures(log: str) -> dict[str, str]:
     return found
 
 
-def write_heaviest(figures: dict[str, Any], count: int = 10) -> str:
-    """Give a table of the sources whose passes took most of a processor."""
+def heaviest(figures: dict[str, Any], count: int = 10) -> list[str]:
+    """Name the sources whose passes took most of a processor."""
     made = figures["made"]
-    rows = sorted(made, key=lambda name: -sum(made[name].get(each, {}).get("processor", 0) for each in PASSES))
+    return sorted(made, key=lambda name: -sum(made[name].get(each, {}).get("processor", 0) for each in PASSES))[:count]
+
+
+def write_heaviest(figures: dict[str, Any]) -> str:
+    """Give a table of them."""
+    made = figures["made"]
     lines = ["| source | kernels | SPIR-V | device pass | host pass |", "|---|---|---|---|---|"]
-    for name in rows[:count]:
+    for name in heaviest(figures):
         each_pass = [made[name].get(each) for each in PASSES]
         cells = [f"{each['processor']:.0f} s, {each['memory'] / 1e9:.1f} GB" if each else "" for each in each_pass]
         lines.append(f"| {name} | {made[name]['kernels']} | {made[name]['bytes'] / 1e6:.1f} MB | {' | '.join(cells)} |")
@@ -307,7 +324,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("work", type=Path, help="the folder that keeps everything; about 8 GB")
     parser.add_argument("--ops", required=True, help="a git repository of torch-xpu-ops with all its commits")
+    parser.add_argument("--tree", default="", help="PyTorch's sources of that release, for headers that no wheel holds")
     parser.add_argument("--release", action="append", help="2.13, 2.14 and 2.6 unless named")
+    parser.add_argument("--source", action="append", default=[], help="the name of a source; all unless named")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     for name in asked.release or ("2.13", "2.14", "2.6"):
@@ -315,9 +334,9 @@ def main() -> None:
         work.own.mkdir(parents=True, exist_ok=True)
         try:
             prepare(work, asked.ops)
-            build = configure(work)
+            build = configure(work, asked.tree)
             say(f"torch {name}: {work.own / 'ninja.log'}")
-            compile_all(work, build, asked.jobs)
+            compile_all(work, build, asked.jobs, asked.source)
             sources = len(list_objects(work, build))
         except UnavailableError as error:
             sys.exit(f"e2e-sycl-sources: {error}")

@@ -1,12 +1,14 @@
 """Machine code for named GPUs, made from the images of a link by ocloc: only a link knows the list of GPUs.
 
 `-fsycl-targets=spir64_gen,spir64 -Xs "-device LIST -options OPTION"`. Each image gives one archive of ocloc's for all
-GPUs of the list, or for those that take the image: of fp64 on Arc A, ocloc makes none. What was made is kept by the
-SPIR-V, the list, the options and ocloc itself, so that an edited kernel costs ocloc for its own image.
+GPUs of the list, or for those that take the image: of fp64 on Arc A, ocloc makes none. What was made and what was
+refused is kept by the SPIR-V, the list, the options and ocloc itself, so that an edited kernel costs ocloc for its own
+image.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,10 +91,12 @@ def make_native(work: CompileWork, records: Iterable[ObjectImages]) -> ObjectIma
     offline = offline._replace(options=tuple(dict.fromkeys((*offline.options, *native_options(work.call)))))
     ocloc = find_ocloc(work)
     images = list({each.data: each for record in records for each in record.images if _is_whole(each)}.values())
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(work.call.link_jobs or len(os.sched_getaffinity(0))) as pool:
         made = list(pool.map(lambda each: compile_image(ocloc, each, offline), images))
     sys.stderr.write(tell_refused(work.call.name, zip(images, made, strict=True)))
-    return ObjectImages("device link", tuple(each.image for each in made if each.image))
+    pairs = zip(images, made, strict=True)
+    refused = tuple((gpu, name) for image, each in pairs for gpu in each.refused for name in image.kernels)
+    return ObjectImages("device link", tuple(each.image for each in made if each.image), refused)
 
 
 def _is_whole(image: DeviceImage) -> bool:
@@ -116,51 +121,53 @@ def identify(ocloc: Path) -> list[str]:
 
 
 def compile_image(ocloc: Path, image: DeviceImage, offline: Offline) -> Native:
-    """Make machine code of an image for all GPUs at once, or, where one refuses it, for those that take it."""
-    data, why = run_ocloc(ocloc, image, offline)
-    refused = {}
-    if not data and len(offline.devices) == 1:
-        refused = {offline.devices[0]: why}
-    elif not data:
-        for device in offline.devices:
-            made, why = run_ocloc(ocloc, image, offline._replace(devices=(device,)))
-            data = made or data
-            if not made:
-                refused[device] = why
-        left = tuple(device for device in offline.devices if device not in refused)
-        if len(left) > 1:
-            data, _ = run_ocloc(ocloc, image, offline._replace(devices=left))
+    """Make machine code of an image for all GPUs that take it, or find what ocloc said of the same one before."""
+    told = "\0".join((*offline.devices, "", *offline.options, "", *identify(ocloc)))
+    folder = cache.place()
+    kept = folder / "ahead" / sha256(image.data + told.encode()).hexdigest() if folder else None
+    if kept and kept.is_file():
+        os.utime(kept)
+        head, _, data = kept.read_bytes().partition(b"\n")
+        refused = json.loads(head)
+    else:
+        data, refused = _make(ocloc, image, offline)
+        with suppress(OSError):  # a cache that cannot be written is passed over
+            if kept:
+                with whole(kept) as draft:
+                    draft.write_bytes(json.dumps(refused).encode() + b"\n" + data)
     return Native(image._replace(target=GEN, data=data) if data else None, refused)
 
 
+def _make(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes, dict[str, str]]:
+    """Call ocloc for all GPUs at once, or, where one refuses the image, for each and then for those that take it."""
+    data, why = run_ocloc(ocloc, image, offline)
+    if data or len(offline.devices) == 1:
+        return data, {} if data else {offline.devices[0]: why}
+    alone = {each: run_ocloc(ocloc, image, offline._replace(devices=(each,))) for each in offline.devices}
+    refused = {each: why for each, (made, why) in alone.items() if not made}
+    left = tuple(each for each in alone if each not in refused)
+    if len(left) == 1:
+        data = alone[left[0]][0]
+    elif left:
+        data, why = run_ocloc(ocloc, image, offline._replace(devices=left))
+        if not data:
+            raise FailedError(1, f"{why}; it was called for {','.join(left)}, each of which it takes alone")
+    return data, refused
+
+
 def run_ocloc(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes, str]:
-    """Give what ocloc makes, from the cache where it was made before, or nothing and why."""
-    told = "\0".join((*offline.devices, "", *offline.options, "", *identify(ocloc)))
-    key = sha256(image.data + told.encode()).hexdigest()
-    folder = cache.place()
-    kept = folder / "native" / key if folder else None
-    if kept and kept.is_file():
-        os.utime(kept)
-        return kept.read_bytes(), ""
-    with tempfile.TemporaryDirectory(prefix="icpx-") as place:
-        data, why = _call_ocloc(ocloc, image, offline, Path(place))
-    if kept and data:
-        with whole(kept) as draft:
-            draft.write_bytes(data)
-    return data, why
-
-
-def _call_ocloc(ocloc: Path, image: DeviceImage, offline: Offline, place: Path) -> tuple[bytes, str]:
-    source, out = place / "image.spv", place / "out"
-    out.mkdir()
-    source.write_bytes(image.data)
-    options = [word for each in offline.options for word in ("-options", each)]
-    line = [str(ocloc), "compile", "-q", "-spirv_input", "-file", str(source), "-device", ",".join(offline.devices)]
-    line += ["-output", "made", "-output_no_suffix", "-out_dir", str(out), *options]
-    done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=place, env=environment())
-    made = sorted(out.iterdir(), key=lambda path: path.stat().st_size)
-    if done.returncode == 0 and made:
-        return made[-1].read_bytes(), ""
+    """Give what ocloc makes, or nothing and why. Raises FailedError where it fails otherwise than by the image."""
+    with tempfile.TemporaryDirectory(prefix="icpx-") as name:
+        source, out = Path(name, "image.spv"), Path(name, "out")
+        out.mkdir()
+        source.write_bytes(image.data)
+        line = [str(ocloc), "compile", "-q", "-spirv_input", "-file", str(source), "-device", ",".join(offline.devices)]
+        line += ["-output", "made", "-output_no_suffix", "-out_dir", str(out)]
+        line += [word for each in offline.options for word in ("-options", each)]
+        done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=name, env=environment())
+        made = sorted(out.iterdir(), key=lambda path: path.stat().st_size)
+        if done.returncode == 0 and made:
+            return made[-1].read_bytes(), ""
     said = f"ocloc ended with {done.returncode}: {' '.join((done.stdout + done.stderr).split())[:SHOWN]}"
     if done.returncode not in {REFUSED, IN_A_LIST}:
         raise FailedError(1, f"{said}; it was called for {','.join(offline.devices)}: {shlex.join(line)}")

@@ -43,7 +43,10 @@ class Input:
 
 @dataclass
 class CompilerCall:
-    """What a call asks for. `both`, `device` and `host` are the words of the passes, `notes` those that list files."""
+    """What a call asks for. `both`, `device` and `host` are the words of the passes, `notes` those that list files.
+
+    `link_jobs` is how many calls of ocloc may run at once; 0 is one for each processor.
+    """
 
     name: str
     stage: str = "link"
@@ -66,6 +69,7 @@ class CompilerCall:
     verbose: bool = False
     dry: bool = False
     suffix: str = ""
+    link_jobs: int = 0
 
     @property
     def host_is_clang(self) -> bool:
@@ -157,7 +161,7 @@ def _take_own(call: CompilerCall, word: str, values: list[str]) -> None:
         call.asked = word
     elif word in SWITCHES:
         setattr(call, SWITCHES[word], word != "-fno-sycl")
-    elif word.startswith(("-fsycl-targets=", "-fsycl-host-compiler", "--xpusetup-")):
+    elif word.startswith(("-fsycl-targets=", "-fsycl-host-compiler", "-fsycl-max-", "--xpusetup-")):
         _take_joined(call, word)
     else:
         _take_with_value(call, word, values)
@@ -172,6 +176,8 @@ def _take_joined(call: CompilerCall, word: str) -> None:
         call.targets = _targets(word, value)
     elif name == "-fsycl-host-compiler":
         call.host_compiler = value
+    elif name == "-fsycl-max-parallel-link-jobs":
+        call.link_jobs = int(value)
     elif name == "--xpusetup-kernel-suffix":
         call.suffix = f"_{value}"
     else:

@@ -110,8 +110,9 @@ def join(work: CompileWork, host: Path, record: ObjectImages) -> Path:
 def make_registration(work: CompileWork, record: ObjectImages, options: str = "") -> Path:
     """Give the object that holds images and registers them."""
     held, text, made = (work.folder / f"images.{suffix}" for suffix in ("bin", "s", "o"))
-    data, starts = make_record(record)
-    held.write_bytes(data)
+    parts, starts = make_record(record)
+    with held.open("wb") as stream:
+        stream.writelines(parts)
     text.write_text(make_assembly(record, held, starts, work.home.interface.descriptor, options), encoding="utf-8")
     run(work, ("g++", "-c", "-o", str(made), str(text)))
     return made

@@ -1,7 +1,7 @@
 """Device images as an object keeps them, and the assembly that registers them with the run time.
 
-All images of a compile are one record in the section `.sycl_images` of its object, which linkers put one behind the
-other, so that objects, archives and linked files say alike what is in them:
+All images of a compile are one record in a section of its object, which linkers put one behind the other, so that
+objects, archives and linked files say alike what is in them:
 
     "XPUSYCL1", length of the record, length of the text (8 bytes each), text (JSON), then each image, all at 16 bytes
 
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-SECTION = ".sycl_images"
+    from helperlib.elf.file import Buffer, Elf
+
+SECTION, LINKED = ".lrodata.sycl_images", ".lrodata"
+"""The section in an object, and what linkers make of all of its kind: it comes behind all others, so that code and data
+stay within 2 GiB of each other, however large images are: machine code for one GPU is some five times its SPIR-V."""
 MAGIC = b"XPUSYCL1"
 ALIGNED = 16
 HEADER = 24
@@ -46,45 +50,56 @@ class DeviceImage(NamedTuple):
 
 
 class ObjectImages(NamedTuple):
-    """The images of a compile, and the source that they are of."""
+    """The images of a compile, and the source that they are of.
+
+    `refused` is said of machine code: each GPU and kernel for which there is none.
+    """
 
     source: str
     images: tuple[DeviceImage, ...]
+    refused: tuple[tuple[str, str], ...] = ()
 
 
-def make_record(record: ObjectImages) -> tuple[bytes, list[int]]:
-    """Give the bytes of a record, and where in it each image begins."""
+def make_record(record: ObjectImages) -> tuple[list[bytes], list[int]]:
+    """Give the bytes of a record in parts, and where in it each image begins."""
     rows = [{**each._asdict(), "data": len(each.data)} for each in record.images]
-    text = json.dumps({"source": record.source, "images": rows}, sort_keys=True, separators=(",", ":")).encode()
-    body = bytearray(text + b"\0" * (-(HEADER + len(text)) % ALIGNED))
-    starts = []
+    told = {"source": record.source, "images": rows, "refused": record.refused}
+    text = json.dumps(told, sort_keys=True, separators=(",", ":")).encode()
+    parts, starts = [_padded(text, HEADER)], []
+    at = HEADER + len(parts[0])
     for each in record.images:
-        starts.append(HEADER + len(body))
-        body += each.data + b"\0" * (-len(each.data) % ALIGNED)
-    head = MAGIC + (HEADER + len(body)).to_bytes(8, "little") + len(text).to_bytes(8, "little")
-    return head + bytes(body), starts
+        starts.append(at)
+        parts += [each.data, _padded(b"", at + len(each.data))]
+        at += len(parts[-2]) + len(parts[-1])
+    return [MAGIC + at.to_bytes(8, "little") + len(text).to_bytes(8, "little"), *parts], starts
 
 
-def read_records(data: bytes) -> Iterator[ObjectImages]:
-    """Give the records of a section. Raises ValueError where it is none of ours."""
-    at = 0
-    while at < len(data):
-        if data[at : at + 8] != MAGIC:
-            if any(data[at:]):
-                raise ValueError(f"no record at byte {at} of {SECTION}")
-            return
-        length, text = (int.from_bytes(data[at + i : at + i + 8], "little") for i in (8, 16))
-        yield _read_record(data[at : at + length], json.loads(data[at + HEADER : at + HEADER + text]), HEADER + text)
-        at += length
+def _padded(data: bytes, before: int) -> bytes:
+    return data + b"\0" * (-(before + len(data)) % ALIGNED)
 
 
-def _read_record(data: bytes, told: dict[str, Any], at: int) -> ObjectImages:
-    images = []
-    for row in told["images"]:
-        at += -at % ALIGNED
-        images.append(DeviceImage(row["target"], row["kernels"], row["properties"], data[at : at + row["data"]]))
+def find_records(elf: Elf, *, bare: bool = False) -> Iterator[ObjectImages]:
+    """Give the records of an ELF file, `bare` without the images' bytes. Raises ValueError for one that is broken."""
+    for section in elf.sections():
+        if section.name not in {SECTION, LINKED}:
+            continue
+        at, end = section.offset, section.offset + section.size
+        while (at := elf.data.find(MAGIC, at, end)) >= 0:
+            length, text = (int.from_bytes(elf.data[at + i : at + i + 8], "little") for i in (8, 16))
+            told = json.loads(elf.data[at + HEADER : at + HEADER + text])
+            images = _read_images(elf.data, at, text, told["images"], bare=bare)
+            refused = tuple((gpu, kernel) for gpu, kernel in told.get("refused", ()))
+            yield ObjectImages(told["source"], tuple(images), refused)
+            at += max(length, HEADER)
+
+
+def _read_images(data: Buffer, start: int, text: int, rows: Any, *, bare: bool) -> Iterator[DeviceImage]:
+    at = start + HEADER + text
+    for row in rows:
+        at += -(at - start) % ALIGNED
+        held = b"" if bare else data[at : at + row["data"]]
+        yield DeviceImage(row["target"], row["kernels"], row["properties"], held)
         at += row["data"]
-    return ObjectImages(told["source"], tuple(images))
 
 
 def make_assembly(record: ObjectImages, file: Path, starts: list[int], descriptor: int, options: str = "") -> str:
@@ -101,7 +116,7 @@ def make_assembly(record: ObjectImages, file: Path, starts: list[int], descripto
         line for i, each in enumerate(record.images) for line in _row(each, i, starts[i], descriptor, texts, tables)
     ]
     lines = [
-        f'.section {SECTION},"a",@progbits',
+        f'.section {SECTION},"al",@progbits',
         f".balign {ALIGNED}",
         ".Lrecord:",
         f".incbin {_quoted(str(file))}",

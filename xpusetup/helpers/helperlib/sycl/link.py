@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,15 +13,19 @@ from helperlib.output import whole
 from helperlib.sycl import passes
 from helperlib.sycl.ahead import GEN, make_native
 from helperlib.sycl.compile import make_registration
-from helperlib.sycl.images import SECTION, ObjectImages, read_records
+from helperlib.sycl.images import ObjectImages, find_records
 from helperlib.sycl.refuse import find_mixed, find_undefined
 from helperlib.sycl.work import CompileWork, FailedError, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from helperlib.elf.file import Buffer
+
 ARCHIVE = b"!<arch>\n"
 MEMBER = 60
+NAMED = ".sycl_images"
+"""How the names of sections end in which this driver and earlier ones put images."""
 
 
 def link(work: CompileWork, objects: dict[str, Path]) -> None:
@@ -35,7 +40,7 @@ def link(work: CompileWork, objects: dict[str, Path]) -> None:
         command = [passes.host_driver(call), *_link_options(call.both), *call.host, "-o", str(draft), *words]
         sys.stderr.write(run(work, [*command, *_runtime(work)]))
         if call.sycl:
-            records = read_images(draft)
+            records = read_images(draft, bare=True)
             check_names(records)
             trouble = find_mixed(records) or ("" if call.shared else find_undefined(records))
             if trouble:
@@ -65,32 +70,36 @@ def link_device(work: CompileWork) -> None:
         shutil.copyfile(make_registration(work, record), draft)
 
 
-def read_images(path: Path) -> list[ObjectImages]:
-    """Give the images of an object, an archive or a linked file."""
+def read_images(path: Path, *, bare: bool = False) -> list[ObjectImages]:
+    """Give the images of an object, an archive or a linked file, `bare` without their bytes."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+            return [record for member in _members(data) for record in _read_member(path, member, bare=bare)]
     except OSError as error:
-        raise FailedError(1, f"no such file or directory: '{path}'") from error
-    return [record for member in _members(data) for record in _read_member(path, member)]
+        raise FailedError(1, f"{(error.strerror or 'cannot be read').lower()}: '{path}'") from error
+    except ValueError:  # an empty file
+        return []
 
 
-def _read_member(path: Path, member: bytes) -> list[ObjectImages]:
+def _read_member(path: Path, member: Buffer, *, bare: bool) -> list[ObjectImages]:
     """Give the images of an ELF file; anything else has none."""
     try:
-        sections = Elf(member).sections()
+        elf = Elf(member)
     except NotElfError:
         return []
+    unknown = f"'{path}' has device images in a form that this driver does not know; compile it anew"
     try:
-        held = [member[each.offset : each.offset + each.size] for each in sections if each.name == SECTION]
-        return [record for data in held for record in read_records(data)]
+        found = list(find_records(elf, bare=bare))
     except (ValueError, LookupError, TypeError) as error:
-        why = f"'{path}' has device images in a form that this driver does not know; compile it anew"
-        raise FailedError(1, why) from error
+        raise FailedError(1, unknown) from error
+    if not found and any(each.name.endswith(NAMED) for each in elf.sections()):
+        raise FailedError(1, unknown)
+    return found
 
 
-def _members(data: bytes) -> Iterator[bytes]:
+def _members(data: Buffer) -> Iterator[Buffer]:
     """Give the files in an archive, or the file itself."""
-    if not data.startswith(ARCHIVE):
+    if data[: len(ARCHIVE)] != ARCHIVE:
         yield data
         return
     at = len(ARCHIVE)

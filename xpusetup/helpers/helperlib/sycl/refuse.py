@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from helperlib.sycl.images import DeviceImage, ObjectImages
 
-LARGEST = 1_900_000_000
-"""Bytes of images in an object: code reaches 2 GiB far, and of more a linker says that a relocation was truncated."""
 CONSTANT = "2020SpecConstantValue"
 """What stands for a specialization constant until a pass makes it one, which the library does not have."""
 ESIMD_HEADER = "/sycl/ext/intel/esimd.hpp"
@@ -42,10 +40,7 @@ def find_trouble(images: Sequence[DeviceImage], names: Iterable[str]) -> str:
             )
     if len(images) > MOST:
         return f"{len(images)} device images in one object; {MOST} is the most"
-    size = sum(len(each.data) for each in images)
-    return (
-        f"{size} bytes of device images in one object; a linker reaches no further than 2 GiB" if size > LARGEST else ""
-    )
+    return ""
 
 
 def is_esimd(images: Iterable[DeviceImage], included: Iterable[str]) -> bool:

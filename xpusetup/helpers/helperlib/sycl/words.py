@@ -51,6 +51,7 @@ GROUPS: tuple[WordGroup, ...] = (
             Word(r"-c|-E|-S|-M|-MM|-v|-###|-fsyntax-only|--version|-dumpversion|-dumpmachine", "own"),
             Word(r"-fsycl|-fno-sycl|-shared|-static|-fpreview-breaking-changes", "own"),
             Word(r"--xpusetup-kernel-suffix=\w+", "own"),
+            Word(r"-fsycl-max-parallel-link-jobs=\d+", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
             Word(r"-a?x[A-Z].*", "refused", why=OF_A_PROCESSOR),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
@@ -130,7 +131,6 @@ GROUPS: tuple[WordGroup, ...] = (
             ),
             Word(r"-f(no-)?sycl-allow-device-image-dependencies", "device"),
             Word(r"-Xclang", "device", 1),
-            Word(r"-fsycl-max-parallel-link-jobs=\d+", "none", why="device code is linked while it is compiled"),
             Word(
                 r"--offload-compress|--no-offload-compress|--offload-compression-level=\d+",
                 "none",

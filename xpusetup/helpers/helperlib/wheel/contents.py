@@ -39,6 +39,7 @@ from helperlib.elf.file import (
 from helperlib.elf.loader import split_path
 from helperlib.env.pins import hash_file
 from helperlib.output import render_size
+from helperlib.sycl.images import LINKED, find_records
 from helperlib.wheel.images import Targets, numbers_of, read_lists, read_targets
 
 # What the ELF files of a wheel say about themselves: libraries they need, where they look, C++ ABI, device code.
@@ -51,9 +52,7 @@ OF_STD = re.compile(rb"_Z(?:GTt)?(?:T[VTIS]|GV|T[hv][\dn_]+_)?(?:N[VKrRO]*)?S[ta
 """Names of the standard library itself. A newer gcc on an old system puts those of both ABIs into what it links."""
 OTHER_CODE = {".nv_fatbin": "NVIDIA", "__nv_relfatbin": "NVIDIA", ".hip_fatbin": "AMD"}
 """Sections with device code that is for no Intel GPU, and for whose it is."""
-DEVICE_IMAGES = re.compile(
-    r"__CLANG_OFFLOAD_BUNDLE__|\.sycl_images|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries"
-)
+DEVICE_IMAGES = re.compile(r"__CLANG_OFFLOAD_BUNDLE__|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries")
 """Names that LLVM's and Intel's linkers give to sections with device code."""
 REGISTERS = b"__sycl_register_lib"
 """What a library with device code calls when it is loaded: without it the SYCL runtime knows of none."""
@@ -91,14 +90,17 @@ def read_library(path: str, file: IO[bytes]) -> SharedObject:
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
             return _read_elf(path, Elf(data))
-        except struct.error as error:
+        except NotElfError:
+            raise
+        except (struct.error, ValueError, LookupError, TypeError) as error:
             raise NotElfError(BROKEN) from error
 
 
 def _read_elf(path: str, elf: Elf) -> SharedObject:
     cut = elf.lacks_sections()
     sections = () if cut else tuple(section.name for section in elf.sections())
-    images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
+    own = () if cut or next(find_records(elf, bare=True), None) is None else (LINKED,)
+    images = (*own, *(name for name in sections if DEVICE_IMAGES.search(name)))
     new, old = count_strings(elf)
     return SharedObject(
         path=path,

@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from helperlib.elf.file import Elf
-from helperlib.sycl.images import SECTION, read_records
+from helperlib.sycl.images import find_records
 
 BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
 """How the sections with images are called, by the kind of their code (seen in published wheels)."""
@@ -82,6 +82,7 @@ class Targets(NamedTuple):
     (`genericIdAcronyms` and `compatibilityMapping` in compute-runtime's platforms.h at e37c60bf).
     `generic`: there is SPIR-V, from which a driver compiles for any GPU. `also`: versions on which the driver loads an
     image that is alone, though it was compiled for another; a member of an archive is found by its very version.
+    `refused`: GPUs and kernels for which the offline compiler made none, where the tool chain of wheels says so.
     """
 
     versions: frozenset[str] = frozenset()
@@ -89,6 +90,7 @@ class Targets(NamedTuple):
     trouble: str = ""
     generic: bool = False
     also: frozenset[str] = frozenset()
+    refused: tuple[tuple[str, str], ...] = ()
 
 
 ALONE = {"12.55": ("12.56", "12.57"), "12.70": ("12.71",), "20.1": ("20.2", "20.4"), "30.0": ("30.1", "30.3")}
@@ -148,13 +150,14 @@ def read_targets(elf: Elf) -> Targets:
     found: set[str] = set()
     alone: set[str] = set()
     count, trouble, generic = 0, "", False
+    records = list(find_records(elf))
+    for own in (each for record in records for each in record.images):
+        native = own.target == AHEAD
+        versions = set(read_versions(own.data)) if native else set()
+        found |= versions
+        alone |= versions if own.data.startswith(ELF) else set()
+        count, generic = count + native, generic or not native
     for section in elf.sections():
-        if section.name == SECTION:
-            native, other = _read_own(bytes(elf.data[section.offset : section.offset + section.size]))
-            found.update(version for data in native for version in read_versions(data))
-            alone.update(version for data in native if data.startswith(ELF) for version in read_versions(data))
-            count, generic = count + len(native), generic or other
-            continue
         if not section.name.endswith((AHEAD, TOGETHER)):
             generic = generic or (section.name.startswith(BUNDLE) and "spir64" in section.name)
             continue
@@ -168,13 +171,9 @@ def read_targets(elf: Elf) -> Targets:
             trouble = trouble or why
             generic = generic or any(mark in image for mark in GENERIC)
     also = frozenset(each for version in alone for each in ALONE.get(version, ()))
-    return Targets(frozenset(found), count, trouble, generic, also)
-
-
-def _read_own(data: bytes) -> tuple[list[bytes], bool]:
-    """Give the machine code that our own driver put there, and whether there is SPIR-V too."""
-    images = [image for record in read_records(data) for image in record.images]
-    return [each.data for each in images if each.target == AHEAD], any(each.target != AHEAD for each in images)
+    return Targets(
+        frozenset(found), count, trouble, generic, also, tuple(each for own in records for each in own.refused)
+    )
 
 
 def _starts(elf: Elf, start: int, end: int) -> list[int]:

@@ -281,7 +281,9 @@ def check_arch(wheel: WheelContents, wanted: Wanted) -> WheelFinding:
     trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
     if versions:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
-        return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
+        lacking = _say_refused(ours)
+        found = _judge_images(f"{seen}{lacking}", wanted, versions, generic=any(one.targets.generic for one in ours))
+        return found._replace(level="warn") if lacking and found.level == "ok" else found
     if not wanted.arch:
         return WheelFinding("info", trouble or (_say_code(wheel) if wheel.libraries else _say_none(wheel)))
     if not wheel.libraries:
@@ -306,6 +308,14 @@ def _say_code(wheel: WheelContents) -> str:
     there = "; ".join(f"{kind}: {some(files)}" for kind, files in sorted(kinds.items()))
     asked = "no list of GPUs was asked for, and no image for one of Intel's is in it"
     return f"{asked}; {there}" if there else f"{asked}, nor other device code that is known"
+
+
+def _say_refused(libraries: Iterable[SharedObject]) -> str:
+    """Say which kernels the offline compiler refused to compile for which GPU."""
+    refused: dict[str, set[str]] = {}
+    for gpu, kernel in (each for one in libraries for each in one.targets.refused):
+        refused.setdefault(gpu, set()).add(kernel)
+    return "".join(f"; for {gpu} it lacks {some(names)}" for gpu, names in sorted(refused.items()))
 
 
 def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> WheelFinding:
