@@ -48,6 +48,7 @@ RESULTS: dict[str, str] = {
     "remove": "Removed",
     "remove --cache": "PrunedCache",
     "report": "WrittenReport",
+    "try": "TriedChange",
     "run": "CommandRun",
     "self": "Self",
     "setup": "SetupResult",

@@ -47,22 +47,37 @@ def test_the_steps_touch_nothing_of_the_environment_before_the_wheel_is_there() 
 def test_the_build_is_told_both_trees_the_device_and_the_kernels() -> None:
     request = replace(ASKED, set=(("xpu", "SOURCES", "AbsKernel,CopyKernel"),), sources=(("torch-xpu-ops", "/ops"),))
     step = next(step for step in plan_of(request).steps if step.id == "xpu.build")
-    words = " ".join(step.run[0])
+    renew, build = step.run
+    words = " ".join(build)
+    assert renew[1].endswith("make_sycl_toolkit.py")  # no key sees a driver that was mended
+    assert step.env[0][1].endswith("/results/sycl.jsonl")
     assert "--ops /ops " in words
-    assert "--torch-source {ROOT}/src/torch " in words.replace(step.run[0][1].split("/helpers")[0], "{ROOT}")
+    assert "--torch-source {ROOT}/src/torch " in words.replace(build[1].split("/helpers")[0], "{ROOT}")
     assert "--device processor --sources AbsKernel,CopyKernel" in words
     assert step.always
     assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+processor-*.whl")
 
 
-def test_in_place_there_is_neither_a_wheel_nor_pip() -> None:
-    plan = plan_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"),)))
+def test_for_gpus_it_is_a_wheel_of_its_own_and_is_verified_where_there_is_one() -> None:
+    plan = plan_of(Request(only=("xpu",)))
+    step = next(step for step in plan.steps if step.id == "xpu.build")
+    assert "on GPUs" in step.title
+    assert step.run[-1][step.run[-1].index("--device") + 1] == "gpu"
+    assert step.makes[0].endswith("/wheels/xpusetup_torch_xpu-2.6.0+gpu-*.whl")
+    assert plan.steps[-1].id == "verify.smoke"
+    assert "processor" not in repr(plan.steps)
+
+
+def test_a_change_is_tried_without_a_wheel_and_without_pip() -> None:
+    plan = plan_of(replace(ASKED, set=(("xpu", "TRIED", "/mine"),), sources=(("torch-xpu-ops", "/ops"),)))
     assert [step.id for step in plan.steps] == ["venv", "tools", "toolkit", "torch.fetch", "xpu.build", "verify.smoke"]
     step = plan.steps[-2]
-    assert "--in-place" in step.run[0]
+    assert "--ops /mine " in " ".join(step.run[-1])
+    assert "--try" in step.run[-1]
+    assert step.protected_trees == ("/ops",)  # as in the build, so that it compiles at the same path
     assert [place.rpartition("/")[2] for place in step.makes] == ["xpu.json"]
     assert "venv" in step.locks
-    assert whole_of(replace(ASKED, set=(("xpu", "IN_PLACE", "1"), ("xpu", "SOURCES", "all")))).set == (
+    assert whole_of(replace(ASKED, set=(("xpu", "TRIED", "/mine"), ("xpu", "SOURCES", "all")))).set == (
         ("xpu", "SOURCES", "all"),
     )
 

@@ -56,7 +56,7 @@ def offered(*words: str) -> list[str]:
         (("emit", "dockerfile", "--dialect", ""), ["buildkit", "portable"]),
         (("emit", "dockerfile", "--driver", "c"), ["client"]),
         (("emit", "shell", "--profile", "torch-2.5", "--arch", "pv"), ["pvc", "pvc-sdv", "pvc-vg"]),
-        (("verify", "--suite", ""), ["transformers", "accelerate", "diffusers", "pytorch"]),
+        (("verify", "--suite", ""), ["transformers", "accelerate", "diffusers", "pytorch", "torch-xpu-ops"]),
         (("verify", "--suite", "trans"), ["transformers"]),
         (("build", "--profile", "torch-2.5", "--rev", "vi"), ["vision="]),
         (("build", "--profile", "torch-2.5", "--set", "to"), ["torch."]),

@@ -34,6 +34,7 @@ ENDS = {
     "adopt": "/no/such/folder",
     "remove": "-p sin",
     "bisect": "a b -p sin -- true",
+    "try": "torch-xpu-ops=none -p sin",
     "emit": "shell -o x -p sin",
     "doctor": "--list",
     "toolkit": "none -p sin",

@@ -31,6 +31,7 @@ from xpusetup.report.contents import (
     parse_spans,
     thin,
 )
+from xpusetup.report.passes import find_heaviest, parse_passes, sum_passes
 from xpusetup.run.root import Root
 from xpusetup.system.files import package_text
 
@@ -63,6 +64,27 @@ LOG = """# ninja log v7
 13480\t20000\t1795000139980000000\tlib/libone.so\tcccc
 13480\t20000\t1795000139980000000\tlib/libone.so.1\tcccc
 """
+
+
+def call(told: str, source: str, processor: float, memory: int, code: int = 0, process: int = 1) -> str:
+    taken = {"process": process, "code": code, "seconds": 2 * processor, "processor": processor, "memory": memory}
+    return json.dumps({"pass": told, "source": [source], **taken}) + "\n"
+
+
+CALLS = "".join(
+    (
+        call("device", "/s/xpu/<b>Sorting.cpp", 99.0, 9 * GIB, process=0),
+        call("device", "/s/xpu/<b>Sorting.cpp", 21.0, GIB),
+        call("host", "/s/xpu/<b>Sorting.cpp", 43.0, 2 * GIB),
+        call("device", "/s/xpu/Indexing.cpp", 90.0, 2 * GIB),
+        call("host", "/s/xpu/Indexing.cpp", 246.0, 3 * GIB),
+        call("host", "/s/xpu/Broken.cpp", 500.0, 8 * GIB, code=1),
+        call("link", "/b/Indexing.cpp.o", 11.0, GIB),
+        call("ocloc pvc,bmg", "/b/Indexing.cpp.o", 99.0, GIB, process=0),
+        call("ocloc pvc", "/b/Indexing.cpp.o", 30.0, GIB),
+        call("ocloc pvc,bmg", "/b/Indexing.cpp.o", 40.0, GIB),
+    )
+)
 TARGET = Target(
     python="/usr/bin/python3.12",
     python_version="3.12",
@@ -106,6 +128,7 @@ def material(**changes: Any) -> Material:
         "memory": samples,
         "memory_total": 64 * GIB,
         "sizes": {"/r/wheels/torch.whl": 812 << 20},
+        "passes": parse_passes(CALLS),
     }
     return Material(**{**values, **changes})
 
@@ -339,6 +362,24 @@ def test_thin_keeps_the_greatest() -> None:
     assert len(seen) == 10
     assert {value for _, value in seen} == {9.0}
     assert len(make_report(material()).memory) <= POINTS + 2
+
+
+def test_passes_are_summed_up_and_the_last_call_of_each_source_counts() -> None:
+    passes = {each.name: (each.count, each.processor, each.memory // GIB) for each in sum_passes(parse_passes(CALLS))}
+    assert passes == {"device": (2, 111.0, 2), "host": (2, 289.0, 3), "ocloc": (2, 70.0, 1), "link": (1, 11.0, 1)}
+    found = find_heaviest(parse_passes(CALLS))
+    assert [(each.name, each.processor) for each in found] == [
+        ("/s/xpu/Indexing.cpp", {"device": 90.0, "host": 246.0}),
+        ("/b/Indexing.cpp.o", {"ocloc": 70.0, "link": 11.0}),
+        ("/s/xpu/<b>Sorting.cpp", {"device": 21.0, "host": 43.0}),
+    ]
+    many = "".join(call("host", f"/s/{number}.cpp", number, GIB) for number in range(30))
+    assert [each.name for each in find_heaviest(parse_passes(many))] == [f"/s/{29 - each}.cpp" for each in range(10)]
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "7", '{"pass": "host"}', CALLS.splitlines()[0].replace("99.0", '"x"')])
+def test_a_damaged_line_of_passes_counts_for_nothing(line: str) -> None:
+    assert parse_passes(f"{line}\n") == []
 
 
 def test_the_log_of_a_tree_of_ones_own_is_read(tmp_path: Path) -> None:

@@ -175,6 +175,7 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("bisect", screens.BISECTED, False),
     ("bisect-nightlies", replace(screens.BISECTED, nightlies=screens.NIGHTLIES, inside=None), True),
     ("bisect-verbose", screens.BISECTED, True),
+    ("try", screens.TRIED, False),
     ("report", screens.REPORTED, False),
     ("build-airgap-failed", replace(screens.FAILED, reached_out=screens.REACHED_OUT[:1]), False),
 ]
@@ -202,6 +203,7 @@ def test_golden_results(console: Console, name: str, data: Any, verbose: bool) -
         ("bundle create", screens.BUNDLE, " ✓ "),
         ("bundle verify", screens.WHOLE_BUNDLE, " ✓ "),
         ("bisect", screens.BISECTED, " ✓ "),
+        ("try", replace(screens.TRIED, replaced=[]), " ✓ torch-xpu-ops=pr/1234: 2 sources compiled, nothing"),
         ("report", screens.REPORTED, " ✓ "),
         ("cache prune", replace(screens.PRUNED, busy=[]), " ✓ "),
         ("profiles lock", replace(screens.LOCKED, file="mine.toml"), " ✓ mine.toml"),

@@ -39,6 +39,7 @@ from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 counts: Any = importlib.import_module("helperlib.suites.counts")
+run_suite: Any = importlib.import_module("run_suite")
 shards: Any = importlib.import_module("helperlib.suites.shards")
 
 DATA = (PACKAGE / "data/suites.toml").read_text()
@@ -338,6 +339,30 @@ def test_golden_screens(name: str, against: Against | None, capsys: pytest.Captu
 
     show_suites(make_console(), replace(RESULT, against=against), verbose=False)
     hold_one(f"suites/{name}.txt", capsys.readouterr().out)
+
+
+def test_a_suite_sees_its_entries_and_nothing_else_of_a_tree(tmp_path: Path) -> None:
+    tests = ("test/test_a.py", "test/xpu/test_b.py", "third_party/ops/test/xpu/test_c.py")
+    files = (*tests, "torch/version.py", "setup.py", "third_party/xpu.txt", "third_party/ops/src/a.cpp")
+    for name in files:
+        (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tree" / name).touch()
+
+    def seen(*entries: str) -> set[str]:
+        run_suite.link_tree(tmp_path / "tree", tmp_path / "work", list(entries))
+        return {str(path.relative_to(tmp_path / "work")) for path in (tmp_path / "work").rglob("*") if path.is_file()}
+
+    assert seen("test", "third_party/ops/test") == set(tests)
+    assert seen("test", "setup.py") == {*tests[:2], "setup.py"}
+    assert seen() == set(files)
+
+
+def test_where_no_test_ran_none_is_said_to_have_passed(capsys: pytest.CaptureFixture[str]) -> None:
+    from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+
+    nothing: dict[str, Any] = {"suites": [], "broken": [], "replaced": [], "crashed": {}, "failed": {}}
+    show_suites(make_console(), replace(RESULT, **nothing), verbose=False)
+    assert " ✗ no test ran · 1:02:05" in capsys.readouterr().out
 
 
 def test_a_result_with_a_strict_model_as_json_without_credentials() -> None:

@@ -29,6 +29,8 @@ from real.sycl_sources import (
 )
 from test_wheel_images import make_elf
 
+call: Any = importlib.import_module("helperlib.sycl.call")
+working: Any = importlib.import_module("helperlib.sycl.work")
 images: Any = importlib.import_module("helperlib.sycl.images")
 LOG = """\
 ninja: Entering directory `build'
@@ -114,29 +116,26 @@ def test_what_a_pass_took_is_that_of_the_last_compile_that_came_to_its_end(tmp_p
 
 
 @pytest.mark.e2e
-def test_the_passes_of_a_compile_are_measured(tmp_path: Path) -> None:
-    """With a driver in the toolkit's place that starts what the true one starts."""
-    package = tmp_path / "libexec/xpusetup/helperlib/sycl"
-    package.mkdir(parents=True)
-    for folder in (package, package.parent):
-        (folder / "__init__.py").touch()
-    (package / "driver.py").write_text(
-        "import subprocess, sys\n"
-        "def main(name, toolkit, words):\n"
-        "    for name in ('hash', 'request'):\n"
-        "        subprocess.call((sys.executable, '-c', 'pass', 'device-pass', f'{toolkit}/{name}.json'))\n"
-        "    subprocess.run((sys.executable, '-c', 'pass', '-include'), check=True, capture_output=True)\n"
-        "    return 3\n"
-    )
-    for name, only_hash in (("hash", True), ("request", False)):
-        (tmp_path / f"{name}.json").write_text(json.dumps({"only_hash": only_hash}))
-    measure, file = Path(__file__).with_name("real") / "sycl_measure.py", tmp_path / "measures.jsonl"
-    words = ("icpx", "-fsycl", "-c", "/o/A.cpp", "-o", "A.o")
-    done = subprocess.run((sys.executable, str(measure), str(tmp_path), str(file), *words), check=False)
-    assert done.returncode == 3
-    assert [json.loads(line)["pass"] for line in file.read_text().splitlines()] == ["preprocess", "device", "host"]
-    assert read_measures(file)["A"].keys() == {"device", "host"}
-    assert all(each["memory"] > 1_000_000 and each["seconds"] > 0 for each in read_measures(file)["A"].values())
+def test_the_passes_of_a_compile_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, file = tmp_path / "A.cpp", tmp_path / "measures.jsonl"
+    source.touch()
+    monkeypatch.setenv(working.LOG, str(file))
+    working.begin(call.parse_call("icpx", ["-fsycl", "-c", str(source), "-o", "A.o"]))
+
+    def run(code: str, told: str) -> tuple[int, str]:
+        found: tuple[int, str] = working.run_measured((sys.executable, "-c", code), told)
+        return found
+
+    assert run("b'x' * 100_000_000", "device") == (0, "")
+    assert run("import sys; sys.exit('told')", "host") == (1, "told\n")
+    assert run("print('said'); import os; os.kill(os.getpid(), 9)", "ocloc pvc,bmg")[0] == -9
+    assert run("", "") == (0, "")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(line["pass"], line["code"]) for line in lines] == [("device", 0), ("host", 1), ("ocloc pvc,bmg", -9)]
+    assert {line["source"][0] for line in lines} == {str(source)}
+    assert read_measures(file).keys() == {"A"}
+    assert read_measures(file)["A"]["device"]["memory"] > 100_000_000 > lines[1]["memory"] > 1_000_000
+    assert all(line["seconds"] > 0 for line in lines)
 
 
 def test_a_release_is_what_its_profile_says() -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import json
+import shutil
+import sys
 import types
 import zipfile
 from base64 import urlsafe_b64encode
@@ -14,6 +17,9 @@ import pytest
 
 from data.addon_trees import TABLE, write_trees
 
+change: Any = importlib.import_module("helperlib.addon.change")
+generate: Any = importlib.import_module("helperlib.addon.generate")
+graph: Any = importlib.import_module("helperlib.addon.graph")
 installed: Any = importlib.import_module("helperlib.addon.installed")
 loader: Any = importlib.import_module("helperlib.addon.loader")
 operators: Any = importlib.import_module("helperlib.addon.operators")
@@ -37,14 +43,16 @@ def choose(trees: Path, *names: str) -> Any:
 def test_without_a_list_all_is_taken_and_the_table_stays(trees: Path) -> None:
     choice = choose(trees)
     assert [path.stem for path in choice.kernels] == ["Drawn", "Half", "Thrice", "Twice"]
-    assert choice.operators == ["both.out", "drawn_", "flat", "half", "lost", "scaled", "seen", "thrice", "twice.out"]
+    assert choice.operators == [
+        *("both.out", "direct", "drawn_", "flat", "half", "lost", "scaled", "seen", "thrice", "twice.out"),
+    ]
     assert (choice.left_out, choice.table) == ([], TABLE)
 
 
 def test_an_operator_is_taken_with_the_kernels_that_it_needs(trees: Path) -> None:
     choice = choose(trees, "Twice")
     assert choice.operators == ["both.out", "flat", "seen", "twice.out"]
-    assert choice.left_out == ["drawn_", "half", "lost", "scaled", "thrice"]
+    assert choice.left_out == ["direct", "drawn_", "half", "lost", "scaled", "thrice"]
     assert [path.name for path in choice.hosts] == ["Host.cpp"]
 
 
@@ -52,6 +60,7 @@ def test_what_falls_back_is_another_devices_in_the_table(trees: Path) -> None:
     table = choose(trees, "Twice").table
     assert "    XPU: twice_out\n    SparseCUDA: twice_sparse_out\n" in table
     assert "    CUDA: thrice_xpu\n" in table
+    assert "    MPS: both_out\n" in choose(trees, "Thrice").table  # torchgen refuses a ufunc that names CUDA
     assert "#   XPU: nothing\n" in table
 
 
@@ -59,6 +68,11 @@ def test_helpers_structs_and_macros_are_followed_but_no_methods(trees: Path) -> 
     assert "thrice" in choose(trees, "Thrice").operators  # by a helper; self.half_xpu() is dispatched anew
     assert "drawn_" in choose(trees, "Drawn").operators  # by a struct with the stub
     assert "thrice" not in choose(trees, "Half").operators
+
+
+def test_what_calls_another_operator_as_xpus_own_needs_that_one(trees: Path) -> None:
+    assert "direct" not in choose(trees, "Twice").operators
+    assert {"direct", "half"} <= set(choose(trees, "Half").operators)
 
 
 def test_a_stub_is_there_by_its_kernel_whatever_it_is_called(trees: Path) -> None:
@@ -124,6 +138,99 @@ def test_a_torch_with_xpu_and_one_of_another_version_are_refused_before_its_libr
         installed.check_torch(torch(xpu=True), "2.6.0")
     with pytest.raises(installed.AddonError, match=r"2\.6\.0\+cu124 is installed.*2\.7\.0"):
         installed.check_torch(torch(), "2.7.0")
+
+
+@pytest.mark.parametrize(("device", "edited", "split"), [("gpu", 0, False), ("processor", 5, True)])
+def test_upstreams_files_are_edited_for_the_processor_alone(
+    trees: Path, monkeypatch: pytest.MonkeyPatch, device: str, edited: int, split: bool
+) -> None:
+    seen: list[str] = []
+
+    def note(_path: Path, _edits: object, out: Path) -> Path:
+        seen.append(out.name)
+        return out
+
+    monkeypatch.setattr(generate, "_run_torchgen", lambda *_: None)
+    monkeypatch.setattr(generate, "edit", note)
+    found = source.read_trees(trees / "torch", trees / "ops")
+    choice = choose(trees)
+    before = trees / "work/overlay/comm/DeviceProperties.h"
+    generate.keep(before, "of a build for the processor")
+    made = generate.generate(trees / "work", found, torch(), Path("python"), choice, device)
+    assert seen[0] == "DispatchStub.h"  # a torch without XPU has no place for its kernels, whatever the device
+    assert len(seen) - 1 == edited
+    assert len(made.edited) == (3 if edited else 0)
+    assert before.exists() == (device == "processor")
+    home = types.SimpleNamespace(folder=Path("/tk"), interface=types.SimpleNamespace(number="20260100"))
+    work = graph.Work(trees / "work", found, torch(), home, device, OWN)
+    graph.write_graph(work, made, choice)
+    assert ("-fsycl-device-code-split=per_kernel" in (trees / "work/build.ninja").read_text()) == split
+
+
+# A change that is tried.
+
+
+def tried(trees: Path) -> tuple[Any, Any]:
+    """Give a build of the kernels of Twice, and a tree beside its own in which nothing is another way yet."""
+    work = trees / "work"
+    found = source.read_trees(trees / "torch", trees / "ops")
+    copy = change.compare(trees / "ops", work / "ops")
+    copy.sync()
+    generate.keep(work / "build.ninja", "")
+    generate.keep(work / generate.STAMP, generate._made_of(found, torch(), choose(trees, "Twice")))
+    shutil.copytree(trees / "ops", trees / "mine")
+    return found._replace(ops=trees / "mine"), work
+
+
+def test_what_is_the_same_in_a_tree_stays_as_it_was_in_the_copy_of_another(trees: Path) -> None:
+    mine, work = tried(trees)
+    assert change.compare(mine.ops, work / "ops").changed == []
+    native = mine.ops / "src/ATen/native/xpu"
+    (native / "Host.cpp").write_text("other")
+    (native / "Drawn.cpp").unlink()
+    (native / "New.h").write_text("new")
+    (mine.ops / "README.md").write_text("is read by people alone")
+    before = {path: path.stat().st_mtime_ns for path in (work / "ops").rglob("*.cpp") if path.name != "Host.cpp"}
+    copy = change.compare(mine.ops, work / "ops")
+    assert copy.changed == [f"src/ATen/native/xpu/{name}" for name in ("Drawn.cpp", "Host.cpp", "New.h")]
+    copy.sync()
+    assert change.compare(mine.ops, work / "ops").changed == []
+    assert {path.name for path, date in before.items() if not path.exists()} == {"Drawn.cpp"}
+    assert all(path.stat().st_mtime_ns == date for path, date in before.items() if path.exists())
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "why", "fix"),
+    [
+        ("src/ATen/native/xpu/sycl/Half.cpp", "other", "needs src/ATen/native/xpu/sycl/Half.cpp", "SOURCES,Half"),
+        ("src/ATen/native/xpu/Drawn.cpp", "other", "needs src/ATen/native/xpu/Drawn.cpp", "the whole build"),
+        ("src/ATen/native/xpu/sycl/New.cpp", "new", "needs src/ATen/native/xpu/sycl/New.cpp", "SOURCES,New"),
+        ("cmake/BuildFlags.cmake", "new", "how it is built: cmake/BuildFlags.cmake", "nothing here reads"),
+        ("yaml/native/native_functions.yaml", TABLE.replace("thrice_xpu", "other_xpu"), "operators that XPU", "whole"),
+        (generate.FALLBACK, "other", "operators that XPU has", "the whole build"),
+        ("src/ATen/native/xpu/Host.cpp", "REGISTER_XPU_DISPATCH(half_stub, f)", "operators that XPU has", "whole"),
+    ],
+)
+def test_a_change_that_needs_more_than_the_sources_of_the_build_is_refused(
+    trees: Path, file: str, text: str, why: str, fix: str
+) -> None:
+    mine, work = tried(trees)
+    (mine.ops / file).parent.mkdir(exist_ok=True)
+    (mine.ops / file).write_text(text)
+    copy = change.compare(mine.ops, work / "ops")
+    with pytest.raises(installed.AddonError, match=why) as caught:
+        change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
+    assert fix in caught.value.fix
+
+
+def test_a_change_of_a_source_that_is_there_is_taken_and_one_before_the_first_build_is_not(trees: Path) -> None:
+    mine, work = tried(trees)
+    (mine.ops / "src/ATen/native/xpu/sycl/Twice.cpp").write_text("void twice_kernel(const Tensor& self) { other(); }")
+    copy = change.compare(mine.ops, work / "ops")
+    change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
+    (work / "build.ninja").unlink()
+    with pytest.raises(installed.AddonError, match="was not built here yet"):
+        change.refuse(copy, mine, torch(), operators.choose(mine.torch, mine.ops, ["Twice"]))
 
 
 # What is packed, and what loads it.
@@ -206,6 +313,23 @@ def test_opencl_is_told_of_its_processor_where_that_is_the_device(monkeypatch: p
     assert "OCL_ICD_FILENAMES" not in os.environ
     loader.prepare({"device": "processor"})
     assert os.environ["OCL_ICD_FILENAMES"].endswith("libintelocl.so")
+
+
+def test_a_torch_that_gets_xpu_says_so_as_one_that_was_built_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {**ABOUT, "device": "gpu", "xpu": "20260102"}
+    (tmp_path / "about.json").write_text(json.dumps(about))
+    there: Any = types.SimpleNamespace(_C=types.SimpleNamespace(_has_xpu=False), __version__="2.6.0+cu124")
+    there.version, there.__file__ = types.SimpleNamespace(git_version="b" * 40, xpu=None), "/t/__init__.py"
+    bindings = types.SimpleNamespace(redirect=lambda _: None, bind=lambda _: None)
+    monkeypatch.setitem(sys.modules, "torch", there)
+    monkeypatch.setattr(loader, "HERE", tmp_path)
+    monkeypatch.setattr(loader.importlib, "import_module", lambda _: bindings)
+    monkeypatch.setattr(loader, "renew", lambda _: None)
+    monkeypatch.setenv("PYTORCH_ENABLE_XPU_FALLBACK", "1")
+    loader.load()
+    assert (there._C._has_xpu, there.version.xpu) == (True, "20260102")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ TABLE = """\
     XPU: drawn_
 
 - func: both.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  ufunc_inner_loop:
+    Generic: both (AllAndComplex)
   dispatch:
     XPU: both_out
 
@@ -54,6 +57,10 @@ TABLE = """\
 - func: lost(Tensor self) -> Tensor
   dispatch:
     XPU: lost_xpu
+
+- func: direct(Tensor self) -> Tensor
+  dispatch:
+    XPU: direct_xpu
 """
 HOST = """\
 namespace at::native {
@@ -64,6 +71,7 @@ static Tensor helper(const Tensor& self) {
   if (self.numel()) { xpu::thrice_kernel(self); } // xpu::half_kernel is only named here
   return self.half_xpu();
 }
+Tensor direct_xpu(const Tensor& self) { return at::xpu::half(self); }
 Tensor flat_xpu(const Tensor& self) { return self; }
 static void both(const Tensor& self) { self.numel() ? xpu::twice_kernel(self) : xpu::half_kernel(self); }
 REGISTER_XPU_DISPATCH(both_stub, &both);
@@ -85,6 +93,7 @@ Tensor scaled_xpu(const Tensor& self) { ScaleKernel(self.device().type(), self);
 FILES = {
     "ops/yaml/native/native_functions.yaml": TABLE,
     "ops/tools/codegen/remove_headers.py": "",
+    "ops/src/ATen/native/xpu/XPUFallback.template": "",
     "ops/src/ATen/native/xpu/Host.cpp": HOST,
     "ops/src/ATen/native/xpu/Drawn.cpp": DRAWN,
     "ops/src/ATen/native/xpu/sycl/Twice.cpp": "void twice_kernel(const Tensor& self) { launch(); }",

@@ -36,6 +36,7 @@ from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.site import SiteFile
 from xpusetup.commands.status import BuildStatus, InstalledWheel, SourceTree
+from xpusetup.commands.try_change import TriedChange
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.wheel_check import WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.commands.wheel_fits import FitResult
@@ -749,6 +750,19 @@ BISECTED = Bisection(
     cached=(2400, 600),
     nightlies=None,
 )
+TRIED = TriedChange(
+    change="torch-xpu-ops=pr/1234",
+    tree="/home/me/.local/share/xpusetup/torch-2_6/src/tried/abcdef123456",
+    changed=["src/ATen/native/xpu/sycl/Loops.h"],
+    compiled=[
+        "/home/me/.local/share/xpusetup/torch-2_6/src/tried/abcdef123456/src/ATen/native/xpu/sycl/AbsKernel.cpp",
+        "/home/me/.local/share/xpusetup/torch-2_6/src/tried/abcdef123456/src/ATen/native/xpu/sycl/CopyKernel.cpp",
+    ],
+    replaced=["libtorch_xpu.so", "about.json"],
+    environment="/home/me/ml",
+    seconds={"generate": 0.2, "compile": 91.0, "link": 11.0, "replace": 1.4},
+    back="xpusetup build torch-2.6 --into /home/me/ml --only xpu --device processor",
+)
 NIGHTLIES = NightlySearch(
     good="2.13.0.dev20260503+xpu",
     bad="2.13.0.dev20260505+xpu",
@@ -779,6 +793,10 @@ WORK = Material(
     memory=[],
     memory_total=None,
     sizes={},
+    passes=[
+        {"pass": "device", "source": ["a/Sorting.cpp"], "processor": 21.0, "memory": 1 << 30},
+        {"pass": "host", "source": ["a/Sorting.cpp"], "processor": 143.0, "memory": 3 << 30},
+    ],
 )
 REPORTED = WrittenReport(
     **fields_of(make_report(WORK)), file="/home/me/.local/share/xpusetup/torch-2.5/report.html", opened=False

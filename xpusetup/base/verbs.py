@@ -9,6 +9,7 @@ MORE = {
     "Building": (
         "plan",
         "toolkit",
+        "try",
         "bisect",
         "profiles list",
         "profiles show",

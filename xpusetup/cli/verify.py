@@ -50,7 +50,7 @@ class SuiteRequest:
         str,
         options.value(
             "--suite",
-            "pytorch|transformers|accelerate|diffusers|list",
+            "pytorch|torch-xpu-ops|transformers|accelerate|diffusers|list",
             "Run the tests of a library on the device; list: those that are known.",
             offer=complete.suites,
         ),

@@ -10,7 +10,9 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import hide_all
 from xpusetup.commands.result import Result
+from xpusetup.plan.compile import SYCL_LOG
 from xpusetup.report.contents import BuildReport, Edge, Material, make_page, make_report, parse_ninja_log, parse_spans
+from xpusetup.report.passes import parse_passes
 from xpusetup.run.journal import read_records
 from xpusetup.run.manifest import read_manifest, read_standing, read_verified
 from xpusetup.run.root import Root, read_build_path, read_lock
@@ -63,6 +65,7 @@ def read_report(root: Root) -> BuildReport | None:
             edges=_read_edges(root, manifest.get("own", {})),
             memory=[(time, float(used)) for time, used, _ in samples],
             memory_total=samples[-1][2] if samples else None,
+            passes=parse_passes(files.read_text(root / f"results/{SYCL_LOG}") or ""),
             sizes={str(path): path.stat().st_size for path in wheels if path.is_file()},
         )
     )

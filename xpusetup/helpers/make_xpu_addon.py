@@ -9,16 +9,14 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
+from helperlib.addon.change import Copy, compare, refuse, run_ninja
 from helperlib.addon.generate import generate
-from helperlib.addon.graph import Work, write_graph
+from helperlib.addon.graph import Libraries, Work, link, write_graph
 from helperlib.addon.installed import AddonError, ask_torch, check_torch
-from helperlib.addon.libraries import Libraries, link
 from helperlib.addon.operators import SETS, Choice, choose, read_sources
 from helperlib.addon.pack import NAME, pack, replace_installed
 from helperlib.addon.source import read_trees
@@ -53,7 +51,9 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("--outdir", type=Path, required=True, help="where the wheel goes")
     parser.add_argument("--device", choices=("gpu", "processor"), default="gpu")
     parser.add_argument("--sources", metavar="LIST", help="sources with kernels, or sets of them, with commas; or all")
-    parser.add_argument("--in-place", action="store_true", help="no wheel: replace the libraries that are installed")
+    parser.add_argument(
+        "--try", dest="tried", action="store_true", help="no wheel: replace what is installed, and no more"
+    )
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("MAX_JOBS") or os.cpu_count() or 1))
     parser.add_argument("--out", type=Path, help="where to write what was done")
     return parser.parse_args()
@@ -65,22 +65,30 @@ def build(options: argparse.Namespace) -> None:
     torch = ask_torch(options.python.absolute())
     check_torch(torch, trees.release)
     folder = options.work.absolute()
-    work = Work(folder, trees, torch, read_home(options.toolkit.absolute()), options.device, OWN)
+    home = read_home(options.toolkit.absolute())
     names = read_sources(options.sources or (options.device if options.device in SETS else "all"), trees.ops)
     choice = choose(trees.torch, trees.ops, names)
+    copy = compare(trees.ops, folder / "ops")
+    if options.tried:
+        refuse(copy, trees, torch, choice)
+    copy.sync()
+    work = Work(folder, trees._replace(ops=copy.folder), torch, home, options.device, OWN)
+    choice = choice._replace(kernels=copy.places(choice.kernels), hosts=copy.places(choice.hosts))
     clock = Clock()
-    made = generate(folder, trees, torch, options.python.absolute(), choice, options.device)
+    made = generate(folder, work.trees, torch, options.python.absolute(), choice, options.device)
     clock.lap("generate")
     objects = write_graph(work, made, choice)
-    compile_all(folder, options.jobs)
+    compiled = compile_all(copy, options.jobs)
     clock.lap("compile")
     libraries = link(work, objects)
     clock.lap("link")
     about = describe(work, choice, libraries.missing, narrowed=bool(names))
+    about["tried"] = str(trees.ops) if options.tried else ""
     done, told = put(work, libraries, about, options)
-    clock.lap("replace" if options.in_place else "pack")
+    clock.lap("replace" if options.tried else "pack")
     if options.out:
-        write_json(options.out, {**about, **done, "seconds": clock.seconds})
+        seen = {"changed": copy.changed, "compiled": compiled, "seconds": clock.seconds}
+        write_json(options.out, {**about, **done, **seen})
     kept = f"{len(choice.operators)} operators with kernels" + (f", {len(choice.left_out)} without" if names else "")
     say_summary(*told, kept, count(len(libraries.missing), "missing kernel"))
 
@@ -89,7 +97,7 @@ def put(
     work: Work, libraries: Libraries, about: dict[str, Any], options: argparse.Namespace
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Pack a wheel, or replace what is installed; give what was done, as it is written and as it is said."""
-    if options.in_place:
+    if options.tried:
         changed = replace_installed(work, libraries, about)
         return {"replaced": changed}, (f"replaced in {work.torch.folder.parent}: {', '.join(changed) or 'nothing'}",)
     wheel = pack(work, libraries, about, options.outdir.absolute())
@@ -111,14 +119,15 @@ class Clock:
         print(f"{name}: {self.seconds[name]} s", flush=True)
 
 
-def compile_all(folder: Path, jobs: int) -> None:
-    """Let ninja compile what has changed; end as it ends where a compile fails."""
+def compile_all(copy: Copy, jobs: int) -> list[str]:
+    """Let ninja compile what has changed, and give that; end as it ends where a compile fails."""
     ninja = shutil.which("ninja") or fail(
         "ninja is not on PATH", "pip install ninja, or your distribution's", NOT_READY
     )
-    sys.stdout.flush()
-    if code := subprocess.run((ninja, "-C", str(folder), f"-j{jobs}"), check=False).returncode:
+    code, compiled = run_ninja((ninja, "-C", str(copy.folder.parent), f"-j{jobs}"), copy)
+    if code:
         raise SystemExit(code)
+    return compiled
 
 
 def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) -> dict[str, Any]:
@@ -130,6 +139,7 @@ def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) 
         "torch_git": work.torch.git,
         "torch_xpu_ops": work.trees.pin,
         "sycl": work.home.version,
+        "xpu": work.home.interface.number,
         "sources": sorted(path.stem for path in choice.kernels) if narrowed else [],
         "operators": choice.operators,
         "operators_left_out": choice.left_out,

@@ -188,14 +188,21 @@ def link_tree(source: Path, work: Path, entries: list[str]) -> None:
         here = Path(folder)
         names = [*files, *(name for name in below if (here / name).is_symlink())]
         below[:] = [name for name in below if not name.startswith(".") and here / name != work.parent]
-        if here == source and entries:
-            below[:] = [name for name in below if name in entries]
-            names = [name for name in names if name in entries]
-        place = work / here.relative_to(source)
+        inside = here.relative_to(source)
+        if entries:
+            below[:] = [name for name in below if is_seen(inside / name, entries)]
+            names = [name for name in names if is_seen(inside / name, entries, whole=True)]
+        place = work / inside
         place.mkdir(exist_ok=True)
         for name in names:
             if not (place / name).exists():
                 (place / name).symlink_to(here / name)
+
+
+def is_seen(path: Path, entries: list[str], *, whole: bool = False) -> bool:
+    """Say whether a path is one of the entries or in it, or, unless `whole`, leads to one."""
+    above = {path, *path.parents}
+    return any(Path(entry) in above or (not whole and path in Path(entry).parents) for entry in entries)
 
 
 if __name__ == "__main__":

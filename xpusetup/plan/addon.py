@@ -12,7 +12,7 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Plan, Step
 from xpusetup.machine.companions import INDEX
-from xpusetup.plan.compile import TOOLKIT
+from xpusetup.plan.compile import TOOLKIT, renew_toolkit, sycl_log
 from xpusetup.plan.component import make_fetch
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import UNBOUND, make_guard, make_toolkit, make_venv
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 DISTRIBUTION = "xpusetup-torch-xpu"
 """The name of the wheel (helpers/helperlib/addon/pack.py)."""
 OPS = "torch-xpu-ops"
-KERNELS, IN_PLACE = "SOURCES", "IN_PLACE"
-"""Variables of `--set`: the kernels are those of some sources; no wheel is made, libraries are replaced in ENV."""
+KERNELS, TRIED = "SOURCES", "TRIED"
+"""Variables of `--set`: the kernels are those of some sources; `try` puts what it makes of a tree into ENV."""
 TOOLS = f"{ROOT}/tools"
 
 
@@ -86,11 +86,11 @@ def _steps(context: Context, torch: SourceComponent) -> Iterator[Step]:
         yield replace(make_toolkit(context, kit), after=("venv",))
     yield make_fetch(context, torch)
     yield _make_build(context, torch)
-    if not _asked(context, IN_PLACE):
+    if not _asked(context, TRIED):
         yield _make_install(context, torch)
         yield make_guard(context, ["torch", DISTRIBUTION], f"{XPU}.install")
     if context.request.verify != "off":
-        yield from make_verify(context, f"{XPU}.build" if _asked(context, IN_PLACE) else "guard")
+        yield from make_verify(context, f"{XPU}.build" if _asked(context, TRIED) else "guard")
 
 
 def _asked(context: Context, variable: str) -> str:
@@ -101,30 +101,31 @@ def _asked(context: Context, variable: str) -> str:
 
 def _make_build(context: Context, torch: SourceComponent) -> Step:
     tree = context.tree(torch)
-    ops = context.own(OPS) or f"{tree}/{next(item.path for item in torch.vendored)}"
-    kernels, in_place = _asked(context, KERNELS), _asked(context, IN_PLACE)
+    kernels, tried = _asked(context, KERNELS), _asked(context, TRIED)
+    ops = tried or context.own(OPS) or f"{tree}/{next(item.path for item in torch.vendored)}"
     wheel = f"{context.layout.wheels}/{file_name(DISTRIBUTION)}-{_version(context, torch)}-*.whl"
     options = (
         *("--torch-source", tree, "--ops", ops, "--python", context.layout.python),
         *("--toolkit", f"{ROOT}/toolkit", "--tools", TOOLS, "--work", f"{context.layout.src}/{XPU}"),
         *("--outdir", context.layout.wheels, "--device", context.request.device),
         *(("--sources", kernels) if kernels else ()),
-        *(("--in-place",) if in_place else ()),
+        *(("--try",) if tried else ()),
         *("--out", f"{context.layout.results}/{XPU}.json"),
     )
     return Step(
         id=f"{XPU}.build",
         title=f"XPU for the torch that is there, on {'GPUs' if context.request.device == 'gpu' else 'the processor'}",
-        run=(context.helper("make_xpu_addon.py", *options),),
+        run=(renew_toolkit(context), context.helper("make_xpu_addon.py", *options)),
+        env=sycl_log(context),
         needs=("compiler",),
         after=("tools", TOOLKIT, "torch.fetch"),
         makes=(
-            *(() if in_place else (wheel,)),
+            *(() if tried else (wheel,)),
             f"{context.layout.results}/{XPU}.json",
         ),
-        locks=("venv",) if in_place else (),
+        locks=("venv",) if tried else (),
         component=XPU,
-        always=bool(context.protected_trees(torch)),
+        always=bool(tried or context.protected_trees(torch)),
         protected_trees=context.protected_trees(torch),
     )
 

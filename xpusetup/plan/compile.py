@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Need, Request, Step
+from xpusetup.base.model import ROOT, Need, Request, Step
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.settings import number_git
 from xpusetup.plan.context import Context
@@ -53,6 +53,7 @@ HEAVY = "heavy_edges.cmake"
 ALLOWED = (("clone.rejectShallow", "false"), ("protocol.file.allow", "always"))
 """What git's settings of a user may forbid, and a clone of what was fetched needs."""
 Commands = tuple[tuple[str, ...], ...]
+SYCL_LOG = "sycl.jsonl"
 FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")
 
 SWITCHES = {"USE_XPU": "xpu", "USE_CUDA": "cuda", "USE_ROCM": "cuda"}
@@ -110,19 +111,31 @@ def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
     """Give a step with what every step has that compiles this component: where, by which variables, with what."""
     kit, needs = context.target.toolkit, compile_needs(context, part)
     made = kit is not None and kit.made and "toolkit" in needs
-    # a driver that was mended since the step made the folder; no key sees the bytes of helpers
-    newest = (context.helper("make_sycl_toolkit.py", "--into", kit.root),) if kit and made else ()
+    newest = (renew_toolkit(context),) if made else ()
     return replace(
         step,
         run=(*newest, *step.run),
         after=(*step.after, *((TOOLKIT,) if made else ())),
         cwd=compile_folder(context, part),
-        env=compile_environment(context, part),
+        env=(*compile_environment(context, part), *(sycl_log(context) if made else ())),
         needs=needs,
         source_date_from=context.source_date_from(part),
         component=part.name,
         protected_trees=context.protected_trees(part),
     )
+
+
+def renew_toolkit(context: Context) -> tuple[str, ...]:
+    """Give the command that brings in a driver that was mended since a step made the tool chain.
+
+    No key sees the bytes of helpers.
+    """
+    return context.helper("make_sycl_toolkit.py", "--into", f"{ROOT}/toolkit")
+
+
+def sycl_log(context: Context) -> tuple[tuple[str, str], ...]:
+    """Give the variable that has the compiler made of wheels write down what its passes take, for `report`."""
+    return (("XPUSETUP_SYCL_LOG", f"{context.layout.results}/{SYCL_LOG}"),)
 
 
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.model import RootWheel, Target
 from xpusetup.base.text import render_duration, render_size
+from xpusetup.report.passes import SyclPass, SyclSource, find_heaviest, sum_passes
 from xpusetup.run.manifest import describe_machine
 from xpusetup.verify.outcomes import Verification
 
@@ -315,7 +316,10 @@ POINTS = 400
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """What lies in a root. `edges` by step, `memory` as moments with bytes in use, `sizes` of the wheels by path."""
+    """What lies in a root. `edges` by step, `memory` as moments with bytes in use, `sizes` of the wheels by path.
+
+    `passes` are calls of SYCL's compiler.
+    """
 
     root: str
     manifest: Mapping[str, Any]
@@ -324,6 +328,7 @@ class Material:
     memory: Sequence[tuple[float, float]]
     memory_total: int | None
     sizes: Mapping[str, int]
+    passes: Sequence[Mapping[str, Any]] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,7 +406,8 @@ class BuildReport:
     """What the hours of a build went into: moments are seconds since the epoch, the rest is in seconds and bytes.
 
     `jobs` are the commands of ninja that were at work on average from each moment on, `memory` what was in use at each,
-    of `memory_total`. `own` are the user's trees by component.
+    of `memory_total`. `own` are the user's trees by component. `passes` are those of SYCL's compiler from wheels, and
+    `heaviest` the sources that took the most of its time.
     """
 
     profile: str
@@ -417,6 +423,8 @@ class BuildReport:
     steps: list[Span]
     compiles: CompileTotals
     longest: list[Compile]
+    passes: list[SyclPass]
+    heaviest: list[SyclSource]
     jobs: list[tuple[float, float]]
     memory: list[tuple[float, float]]
     memory_total: int | None
@@ -452,6 +460,8 @@ def make_report(material: Material) -> BuildReport:
         steps=list(spans),
         compiles=CompileTotals(len(edges), round(sum(edge.seconds for _, edge in edges), 1)),
         longest=[Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest],
+        passes=sum_passes(material.passes),
+        heaviest=find_heaviest(material.passes),
         jobs=[one for piece in pieces for one in average_jobs([edge for _, edge in edges], *piece)],
         memory=[one for piece in pieces for one in thin(material.memory, *piece)],
         memory_total=material.memory_total,

@@ -19,7 +19,7 @@ from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, fi
 from xpusetup.config.request import render_request
 from xpusetup.config.take import describe_chosen
 from xpusetup.emit.script import render_script
-from xpusetup.plan.addon import ADDON, IN_PLACE, install_torch
+from xpusetup.plan.addon import ADDON, TRIED, install_torch
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
@@ -380,7 +380,7 @@ def asking_words(workspace: Workspace) -> tuple[str, ...]:
 def whole_of(request: Request) -> Request:
     """Give the request for all of a profile, where only a part of it was asked for, as its root keeps it."""
     only = request.only if request.only == (XPU,) else ()
-    given = tuple(each for each in request.set if each[:2] != (XPU, IN_PLACE))
+    given = tuple(each for each in request.set if each[:2] != (XPU, TRIED))
     return replace(request, only=only, until="", target="", pinned=(), set=given)
 
 

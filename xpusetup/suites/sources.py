@@ -204,7 +204,7 @@ def find_source(bench: SuiteRun, asked: SuiteOptions) -> TestTree:
         notes.append(f"the tests are of {version}, installed is {suite.distribution} {installed}")
     if suite.chooses:
         notes.append(f"{suite.title} takes the accelerator that it finds, whatever --device says")
-    entries = suite.entries if asked.full or asked.source else ()
+    entries = suite.entries if asked.full or asked.source or not suite.packaged else ()
     whole = [place for place in there if place in given and place not in suite.places]
     return TestTree(folder, there, keyword, version, entries, whole, notes)
 

@@ -18,6 +18,9 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     for edge in (each for each in data.longest[:SHOWN] if round(each.seconds)):
         name = escape(last_parts(edge.output))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
+    for each in data.passes:
+        told = f"of processors, {each.count} calls · the largest took {render_size(each.memory)}"
+        console.print(f"   [dim]{f'  SYCL {each.name}':<20}[/] {render_duration(each.processor):>8}    {told}")
     unseen = "  (there is no browser here: copy it to where there is one)" if data.opened is False else ""
     console.print(f"\n [green]✓[/] {escape(data.file)}{unseen}")
 

@@ -70,8 +70,9 @@ def _show_end(console: Console, data: SuiteResult) -> None:
         console.print(f"\n {mark} {escape(told)} · {took}")
     else:
         bad = len(data.failed)
-        mark = "[red]✗[/]" if bad or data.broken else "[green]✓[/]"
-        console.print(f"\n {mark} {bad or 'no'} test{'' if bad == 1 else 's'} failed · {took}")
+        mark = "[red]✗[/]" if bad or data.broken or not data.suites else "[green]✓[/]"
+        told = f"{bad or 'no'} test{'' if bad == 1 else 's'} failed" if data.suites else "no test ran"
+        console.print(f"\n {mark} {told} · {took}")
     console.print(f"   [dim]{escape(data.results)} is a --baseline for later runs[/]")
 
 

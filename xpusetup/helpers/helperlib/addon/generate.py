@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from helperlib.addon.source import Trees
 
 FALLBACK = "src/ATen/native/xpu/XPUFallback.template"
+STAMP = "generated/made_of"
 REGISTRATIONS = ("RegisterXPU.cpp", "RegisterSparseXPU.cpp")
 TORCHGEN = (
     *("--backend-whitelist", "XPU", "SparseXPU", "--per-operator-headers", "--static-dispatch-backend", "--xpu"),
@@ -48,14 +49,17 @@ class Generated(NamedTuple):
 def generate(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: Choice, device: str) -> Generated:
     """Write what has changed since the last time. Raises AddonError where torchgen fails or an edit is not found."""
     headers, overlay = work / "generated", work / "overlay"
-    _run_torchgen(work, trees, torch, python, choice, headers)
+    _run_torchgen(work, trees, torch, python, choice)
     edit(torch.folder / "include" / STUB_HEADER, STUB_EDITS, overlay / STUB_HEADER)
     keep(overlay / "c10/xpu/impl/xpu_cmake_macros.h", MACROS)
     edited = {}
     if device == "processor":
         edited = {name: edit(trees.torch / name, edits, work / "edited" / name) for name, edits in PROCESSOR.items()}
-        for name, edits in PROCESSOR_HEADERS.items():
+    for name, edits in PROCESSOR_HEADERS.items():
+        if device == "processor":
             edit(trees.ops / "src" / name, edits, overlay / name)
+        else:
+            (overlay / name).unlink(missing_ok=True)  # of a build for the processor in the same folder
     found = [path for name in REGISTRATIONS if (path := headers / "xpu/ATen" / name).is_file()]
     return Generated(headers, overlay, found, edited)
 
@@ -66,14 +70,23 @@ def keep(path: Path, text: str) -> None:
         write_text(path, text)
 
 
-def _run_torchgen(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: Choice, headers: Path) -> None:
-    """Generate where something of what it is made of has changed: torchgen takes ten seconds and more."""
-    tables, draft, stamp = work / "tables", work / "draft", headers / "made_of"
+def is_generated(work: Path, trees: Trees, torch: BaseTorch, choice: Choice) -> bool:
+    """Say whether what is generated is there, of all that it is made of."""
+    stamp = work / STAMP
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _made_of(trees, torch, choice)
+
+
+def _made_of(trees: Trees, torch: BaseTorch, choice: Choice) -> str:
     fallback = (trees.ops / FALLBACK).read_text(encoding="utf-8")
     told = "\0".join((torch.version, torch.git, str(torch.folder), choice.table, fallback))
-    made_of = hashlib.sha256(told.encode()).hexdigest()
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == made_of:
+    return hashlib.sha256(told.encode()).hexdigest()
+
+
+def _run_torchgen(work: Path, trees: Trees, torch: BaseTorch, python: Path, choice: Choice) -> None:
+    """Generate where something of what it is made of has changed: torchgen takes ten seconds and more."""
+    if is_generated(work, trees, torch, choice):
         return
+    tables, draft = work / "tables", work / "draft"
     shutil.rmtree(draft, ignore_errors=True)
     (draft / "xpu/ATen").mkdir(parents=True)
     shutil.copytree(trees.ops / "yaml/native", tables / "native", dirs_exist_ok=True)
@@ -87,9 +100,10 @@ def _run_torchgen(work: Path, trees: Trees, torch: BaseTorch, python: Path, choi
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise AddonError(f"torchgen of torch {torch.version} failed: {last}", "it needs PyYAML: pip install pyyaml")
-    _take(draft / "xpu/ATen", headers / "xpu/ATen", fallback)
+    fallback = (trees.ops / FALLBACK).read_text(encoding="utf-8")
+    _take(draft / "xpu/ATen", work / "generated/xpu/ATen", fallback)
     shutil.rmtree(draft)
-    write_text(stamp, made_of)
+    write_text(work / STAMP, _made_of(trees, torch, choice))
 
 
 def _take(draft: Path, headers: Path, fallback: str) -> None:

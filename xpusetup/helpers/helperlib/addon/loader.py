@@ -34,6 +34,7 @@ def load() -> None:
         warnings.warn(f"{about['name']} is not loaded: {why}", stacklevel=2)
         return
     torch._C._has_xpu = True
+    torch.version.xpu = about["xpu"]
     renew(torch)
 
 

@@ -3,7 +3,7 @@
 An operator of native_functions.yaml names a function. Its text, and that of the functions of the same file that it
 names, shows which kernels and which stubs it needs. That is read from the sources, not compiled: an operator whose
 function is not found is left out, and a kernel that is called from yet another file is not seen. Calling such a one
-raises an error with the kernel's name (link.py).
+raises an error with the kernel's name (graph.py).
 """
 
 from __future__ import annotations
@@ -42,8 +42,10 @@ MACRO = re.compile(r"^[A-Z_0-9]+\(\s*(\w+)\s*,([^;{}]*?)\)", re.MULTILINE)
 """A macro that defines a function: CREATE_UNARY_TORCH_IMPL_FUNC(acos_out, acos_stub)."""
 REGISTERED = re.compile(r"REGISTER_XPU_DISPATCH\(\s*(\w+)\s*,\s*&?\s*(?:\w+::)*(\w+)\s*\)")
 DECLARED = re.compile(r"TORCH_XPU_API\s+[\w:<>,&*\s]+?\b(\w+)\s*\(")
-KEYS = re.compile(r"^(    )([A-Za-z, ]*\b(?:Sparse|SparseCsr)?XPU\b[A-Za-z, ]*)(\s*:\s*)(\w+)", re.MULTILINE)
 WORD = re.compile(r"\w+")
+DIRECT = re.compile(r"\bat::xpu::(\w+)\s*\(")
+"""An operator that is called as XPU's own, which does not fall back."""
+KEYS = re.compile(r"^(    )([A-Za-z, ]*\b(?:Sparse|SparseCsr)?XPU\b[A-Za-z, ]*)(\s*:\s*)(\w+)", re.MULTILINE)
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Text:
     functions: dict[str, str] = field(default_factory=dict)
     stubs: dict[str, str] = field(default_factory=dict)
 
-    def words(self, name: str) -> set[str]:
+    def words(self, name: str, pattern: re.Pattern[str] = WORD) -> set[str]:
         """Give the words in a function and in those of this source that it names."""
         seen: set[str] = set()
         waiting = [name]
@@ -63,7 +65,7 @@ class Text:
             here = waiting.pop()
             if here not in seen and here in self.functions:
                 seen.add(here)
-                words |= set(WORD.findall(self.functions[here]))
+                words |= set(pattern.findall(self.functions[here]))
                 waiting += set(CALLED.findall(self.functions[here])) & self.functions.keys()
         return words
 
@@ -146,6 +148,8 @@ def choose(torch: Path, ops: Path, wanted: Iterable[str]) -> Choice:
     selection.native = [read_text(path) for path in natives]
     operators = _operators(table)
     functions = set(filter(selection.has, {match[4] for match in KEYS.finditer(_plain(table))}))
+    while lost := {each for each in functions if selection.lacks(each, operators, functions)}:
+        functions -= lost
     kept = sorted(name for name, function in operators.items() if function in functions)
     used = [text.path for text in selection.hosts if selection.uses(text, functions)]
     return Choice(kernels, used, kept, sorted(operators.keys() - set(kept)), _narrow(table, functions))
@@ -180,6 +184,12 @@ class _Selection:
         asked = {word for word in words if word in self.known or word.endswith("_stub")}
         return bool(texts) and not words & self.absent and asked <= self.stubs
 
+    def lacks(self, function: str, operators: dict[str, str], functions: set[str]) -> bool:
+        """Say whether a function calls an operator as XPU's own that falls back."""
+        asked = {word for text in self.hosts for word in text.words(function, DIRECT)}
+        there = {name.partition(".")[0] for name, own in operators.items() if own in functions}
+        return bool(asked & {name.partition(".")[0] for name in operators} - there)
+
     def uses(self, text: Text, functions: set[str]) -> bool:
         """Say whether a host source has a function that is kept, or fills a stub that is there."""
         return bool(functions & text.functions.keys() or self.stubs & text.stubs.keys())
@@ -200,10 +210,15 @@ def _plain(table: str) -> str:
 
 
 def _narrow(table: str, functions: set[str]) -> str:
-    """Give the table in which only some functions are those of XPU: the others stand as another device's."""
+    """Give the table in which only some functions are those of XPU: the others stand as another device's.
+
+    torchgen refuses a ufunc that names CUDA.
+    """
 
     def other(match: re.Match[str]) -> str:
-        keys = match[2] if match[4] in functions else match[2].replace("XPU", "CUDA")
-        return f"{match[1]}{keys}{match[3]}{match[4]}"
+        above = table[table.rfind("- func:", 0, match.start()) : match.start()]
+        dense = "MPS" if "ufunc_inner_loop" in above else "CUDA"
+        keys = re.sub(r"\bXPU\b", dense, match[2]).replace("XPU", "CUDA")
+        return f"{match[1]}{match[2] if match[4] in functions else keys}{match[3]}{match[4]}"
 
     return KEYS.sub(other, table)

@@ -15,8 +15,7 @@ from helperlib.addon.installed import AddonError
 from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
-    from helperlib.addon.graph import Work
-    from helperlib.addon.libraries import Libraries
+    from helperlib.addon.graph import Libraries, Work
 
 NAME = "xpusetup-torch-xpu"
 PACKAGE = NAME.replace("-", "_")
@@ -70,7 +69,7 @@ def replace_installed(work: Work, libraries: Libraries, about: dict[str, Any]) -
     record, there = site / info / "RECORD", site / PACKAGE / "about.json"
     if not record.is_file() or json.loads(there.read_bytes())["torch_git"] != about["torch_git"]:
         why = f"{NAME} {version} is not installed for this torch, so that nothing of it can be replaced"
-        raise AddonError(why, "build and install it first: the same command without xpu.IN_PLACE")
+        raise AddonError(why, "build and install it first:\n    xpusetup build")
     built = {path.name: path.read_bytes() for path in (libraries.c10, libraries.torch, libraries.bindings)}
     built[there.name] = json.dumps(about, indent=2).encode()
     news = {name: data for name, data in built.items() if data != (site / PACKAGE / name).read_bytes()}

@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -26,8 +25,8 @@ from helperlib.output import NOT_READY, whole
 from helperlib.sycl import cache
 from helperlib.sycl.call import CallError
 from helperlib.sycl.images import DeviceImage, ObjectImages
-from helperlib.sycl.passes import environment, native_options
-from helperlib.sycl.work import FailedError
+from helperlib.sycl.passes import native_options
+from helperlib.sycl.work import FailedError, run_measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -164,12 +163,12 @@ def run_ocloc(ocloc: Path, image: DeviceImage, offline: Offline) -> tuple[bytes,
         line = [str(ocloc), "compile", "-q", "-spirv_input", "-file", str(source), "-device", ",".join(offline.devices)]
         line += ["-output", "made", "-output_no_suffix", "-out_dir", str(out)]
         line += [word for each in offline.options for word in ("-options", each)]
-        done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=name, env=environment())
+        code, told = run_measured(line, f"ocloc {','.join(offline.devices)}", cwd=Path(name))
         made = sorted(out.iterdir(), key=lambda path: path.stat().st_size)
-        if done.returncode == 0 and made:
+        if code == 0 and made:
             return made[-1].read_bytes(), ""
-    said = f"ocloc ended with {done.returncode}: {' '.join((done.stdout + done.stderr).split())[:SHOWN]}"
-    if done.returncode not in {REFUSED, IN_A_LIST}:
+    said = f"ocloc ended with {code}: {' '.join(told.split())[:SHOWN]}"
+    if code not in {REFUSED, IN_A_LIST}:
         raise FailedError(1, f"{said}; it was called for {','.join(offline.devices)}: {shlex.join(line)}")
     return b"", said
 

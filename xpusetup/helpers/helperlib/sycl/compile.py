@@ -29,7 +29,8 @@ def compile_source(work: CompileWork, source: Input, out: Path) -> None:
     if not work.call.sycl or source.language not in {"c", "c++"}:
         with whole(out) as draft:
             command = [*passes.host_command(work.call, source, work.home, None), host_stage(work.call)]
-            sys.stderr.write(run(work, [*command, "-o", str(draft), *_plain_notes(notes, work, source)]))
+            line = [*command, "-o", str(draft), *_plain_notes(notes, work, source)]
+            sys.stderr.write(run(work, line, "host"))
         return
     made = make_object(work, source, notes)
     if notes.kind:
@@ -82,7 +83,8 @@ def make_passes(work: CompileWork, source: Input, notes: depend.Notes) -> tuple[
     noted = (notes.kind, "-MF", str(work.folder / "host.d"), "-MT", "host") if notes.kind else ()
     command = passes.host_command(work.call, source, work.home, work.header, str(with_footer(work, source) or ""))
     hidden = f"-ffile-prefix-map={work.folder}=/sycl"
-    more = drop_repeated(run(work, [*command, hidden, host_stage(work.call), "-o", str(host), *noted]), said)
+    line = [*command, hidden, host_stage(work.call), "-o", str(host), *noted]
+    more = drop_repeated(run(work, line, "host"), said)
     sys.stderr.write(more)
     if work.call.suffix and work.call.stage != "-S":
         hide_guards(host)

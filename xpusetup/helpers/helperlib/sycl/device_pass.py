@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -17,7 +16,7 @@ from helperlib.sycl.header import kernel_names, kernel_places, map_file, map_hea
 from helperlib.sycl.images import DeviceImage, ObjectImages
 from helperlib.sycl.rename import hide_types, rename_image, rename_text
 from helperlib.sycl.spirv import drop_words
-from helperlib.sycl.work import FailedError
+from helperlib.sycl.work import FailedError, run_measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,12 +85,11 @@ def ask_device(work: CompileWork, source: Input, words: Sequence[str], *, only_h
         sys.stderr.write(f" (device pass) {passes.show([str(work.home.jit), *words, source.word])}\n")
     answer = work.folder / "answer.json"
     answer.unlink(missing_ok=True)
-    env = {**passes.environment(), "TMPDIR": str(work.folder)}  # it leaves folders there
-    done = subprocess.run(command, check=False, stderr=subprocess.PIPE, env=env)
-    said = done.stderr.decode("utf-8", "replace")
-    if done.returncode or not answer.is_file():
-        how = f"was ended by signal {-done.returncode}" if done.returncode < 0 else f"ended with {done.returncode}"
-        why = "; that is what the kernel sends where memory is short" if done.returncode == -signal.SIGKILL else ""
+    which = "" if only_hash else "device"
+    code, said = run_measured(command, which, TMPDIR=str(work.folder))  # it leaves folders there
+    if code or not answer.is_file():
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with {code}"
+        why = "; that is what the kernel sends where memory is short" if code == -signal.SIGKILL else ""
         raise FailedError(CRASHED, f"the device compiler {how}{why}: {source.word}\n{said}".rstrip())
     found: dict[str, Any] = json.loads(answer.read_text(encoding="utf-8"))
     found["log"] = f"{found.get('log', '')}{said}"

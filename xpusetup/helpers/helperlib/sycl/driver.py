@@ -13,7 +13,7 @@ from helperlib.sycl import link as linking
 from helperlib.sycl import passes
 from helperlib.sycl.call import CallError, CompilerCall, parse_call
 from helperlib.sycl.home import HomeError, read_home
-from helperlib.sycl.work import CompileWork, FailedError
+from helperlib.sycl.work import CompileWork, FailedError, begin
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -37,6 +37,7 @@ def main(name: str, folder: Path, words: list[str]) -> int:
     try:
         home = read_home(folder)
         call = parse_call(name, words)
+        begin(call)
         if call.asked:
             sys.stdout.write(answer(call, home))
             return 0

@@ -38,7 +38,7 @@ def link(work: CompileWork, objects: dict[str, Path]) -> None:
         words.append(str(make_registration(work, make_native(work, read))))
     with whole(out) as draft:
         command = [passes.host_driver(call), *_link_options(call.both), *call.host, "-o", str(draft), *words]
-        sys.stderr.write(run(work, [*command, *_runtime(work)]))
+        sys.stderr.write(run(work, [*command, *_runtime(work)], "link"))
         if call.sycl:
             records = read_images(draft, bare=True)
             check_names(records)
