@@ -54,7 +54,7 @@ class World:
             return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
 
         shelf = Shelf(self)
-        return rules.KnownFiles(shelf.asked, shelf.lacking, shelf.symbols, others)
+        return rules.KnownFiles(shelf.asked, shelf.wanted, shelf.lacking, shelf.symbols, others)
 
     def process(self, *variable: str) -> Any:
         return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))
@@ -300,6 +300,11 @@ class Shelf:
     def asked(self, library: Any) -> Any:
         return self.world.asked[library.path]
 
+    def wanted(self, library: Any) -> Any:
+        asks = [one for one in self.world.asked[library.path] if not one.weak]
+        plain = frozenset(one.name for one in asks if not one.version)
+        return plain, frozenset(f"{one.name}@{one.version}" for one in asks if one.version)
+
     def lacking(self, library: Any, *names: set[str]) -> Any:
         return self.symbols(library).lacking(*names)
 
@@ -331,6 +336,32 @@ def calls_to_prove(count: int) -> int:
     finally:
         sys.setprofile(before)
     return calls
+
+
+def test_what_another_library_brings_is_judged_with_that_one() -> None:
+    """As libavutil of PyQt6, whose stub of OpenSSL lacks a name that the plug-in has: Python never opens it alone."""
+    world = World()
+    lacks = (asked("RAND_bytes", "OPENSSL_3.0.0", "libcrypto.so.3"),)
+    world.add("/venv/Qt6/lib/libavutil.so.59", asks=lacks, needed=("libcrypto.so.3",), runpath=("$ORIGIN",))
+    world.add("/venv/Qt6/lib/libcrypto.so.3")
+    plugin = "/venv/Qt6/plugins/libffmpeg.so"
+    world.add(
+        plugin, needed=("libavutil.so.59",), runpath=("$ORIGIN/../lib",), names=("RAND_bytes",), node="OPENSSL_3.0.0"
+    )
+    own = tuple(world.files.values())
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert environments.Prover(place, "", "").prove() == []
+
+
+@pytest.mark.parametrize(("name", "told"), [("libx_{}.so", []), ("libtorch_{}.so", ["missing"])])
+def test_a_variant_for_a_device_that_is_not_here_lacks_nothing(name: str, told: list[str]) -> None:
+    """As bitsandbytes' for each release of SYCL; of torch itself each library is needed."""
+    world = World()
+    world.add(f"/venv/x/{name.format('cpu')}")
+    world.add(f"/venv/x/{name.format('xpu2025')}", needed=("libsycl.so.8",))
+    own = tuple(world.files.values())
+    place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
+    assert [one.kind for one in environments.Prover(place, "", "").prove()] == told
 
 
 def test_what_nobody_asks_of_a_file_is_not_read() -> None:

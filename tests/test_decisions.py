@@ -6,13 +6,16 @@ import importlib
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 import pytest
 
 from data.plans import plan_of
 from data.profiles import SHIPPED, shipped
 from xpusetup.base.model import Request
+from xpusetup.commands.wheel_check import WheelOptions, words_of_profile
 from xpusetup.plan.component import left_out_options
+from xpusetup.verify.provenance import SBOM
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 check_configure: Any = importlib.import_module("check_configure")
 build_tree: Any = importlib.import_module("build_tree")
 OFF = ("USE_CUDA", "USE_ROCM", "USE_XPU")
+OTHERS = {"cuda", "mpi", "rocm", "xccl", "xpu"}
 
 
 def steps(profile: str, **asked: Any) -> dict[str, Step]:
@@ -79,6 +83,19 @@ def test_verify_wheel_asks_for_the_same() -> None:
     vision = next(part for part in profile.components if part.name == "vision")
     assert vision.kind == "source"
     assert left_out_options(profile, vision) == ("--without", "cuda", "--without", "rocm", "--without", "xpu")
+
+
+def test_a_wheel_that_others_published_may_have_their_libraries_for_collectives(tmp_path: Path) -> None:
+    """Which device it is for is held; MPI and oneCCL only where a build of this profile made it, as its bill says."""
+    name, bill = "torch-2.8.0-cp311-cp311-linux_x86_64.whl", f"torch-2.8.0.dist-info/{SBOM}"
+    theirs = tmp_path / name
+    with ZipFile(theirs, "w") as archive:
+        archive.writestr("torch/__init__.py", "")
+    asked = WheelOptions(profile="torch-2.8")
+    assert [word for word in words_of_profile(theirs, asked) if word in OTHERS] == ["cuda", "rocm"]
+    with ZipFile(theirs, "a") as archive:
+        archive.writestr(bill, "{}")
+    assert [word for word in words_of_profile(theirs, asked) if word in OTHERS] == ["cuda", "mpi", "rocm"]
 
 
 XPU = "build lib/libtorch_xpu.so: CXX_SHARED_LIBRARY_LINKER x.o\n"

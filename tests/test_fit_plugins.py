@@ -60,7 +60,7 @@ def test_a_plug_in_for_what_is_not_there_is_optional(
 ) -> None:
     files = {MODULE: make_elf(asked=(DEF,), needed=CORE), "acme/acme_ops.so": make_elf(needed=(needed,))}
     told = fitted(capsys, tmp_path, files)
-    assert (told.answer, told.notes) == ("fits", ["not for this torch: acme_ops.so"])
+    assert (told.answer, told.notes) == ("fits", [f"unused without {needed}: acme_ops.so"])
 
 
 @pytest.mark.usefixtures("place")
@@ -143,6 +143,31 @@ def test_nothing_is_promised_of_a_wheel_with_nothing(
 ) -> None:
     told = fitted(capsys, tmp_path, files, requires)
     assert (told.answer, told.reason[: len(reason)]) == (answer, reason)
+
+
+@pytest.mark.parametrize(
+    ("code", "answer"), [(b"import os\nimport dpctl\n", "fits"), (b"import os  # not dpctl\n", "does_not_fit")]
+)
+def test_what_an_imported_package_holds_is_loaded_before(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, place: Path, code: bytes, answer: str
+) -> None:
+    """As dpnp, whose modules need a library of dpctl to which no search path leads."""
+    install(place, "dpctl-0.22.1", {"dpctl/libDPCTL.so": make_elf(soname="libDPCTL.so")})
+    told = fitted(capsys, tmp_path, {MODULE: make_elf(needed=("libDPCTL.so",)), "acme/__init__.py": code})
+    assert told.answer == answer, told.reason
+
+
+@pytest.mark.usefixtures("place")
+def test_what_lies_in_the_data_of_a_wheel_lies_in_the_environment(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """As scikit-learn-intelex: its modules are in .data/data, and look for libraries in ENV/lib."""
+    data = "acme-1.0.data/data/lib"
+    files = {
+        f"{data}/python3.11/site-packages/{MODULE}": make_elf(needed=("libacme.so",), runpath="$ORIGIN/../../.."),
+        f"{data}/libacme.so": make_elf(soname="libacme.so"),
+    }
+    assert fitted(capsys, tmp_path, files).answer == "fits"
 
 
 @pytest.mark.parametrize(

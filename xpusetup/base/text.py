@@ -77,7 +77,12 @@ MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\w:])")
 IPV4 = re.compile(r"(?<![\w.+-])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w+-]|\.\d)")
 IPV6 = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}:[0-9a-fA-F:]*:[0-9a-fA-F]{0,4}(?![\w:.])")
 HOME = re.compile(r"/(?:home|Users)/(?!<)[^/\s:'\",;]+")
+REACH = 64
 LOCAL = ("127.0.0.1", "0.0.0.0")  # noqa: S104 - compared with, never listened on
+NUMBERED = re.compile(
+    r"(?i)(?:[=<>~!]=|\bversion:? ?|\b(?:habana|torch|triton|intel|vllm|xpu|onemkl|oneccl)[\w-]{0,40} )\Z"
+)
+"""What stands before a version of four numbers."""
 VERSIONS = {"version", "packages", "distributions", "requires", "installed", "driver", "kernel", "release", "modules"}
 """Keys whose values are versions, in which four numbers are no address."""
 SYSTEM_USERS = {"root", "nobody", "daemon", "user", "ubuntu", "runner", "build"}
@@ -102,7 +107,7 @@ class Redactor:
         if addresses:
             text = MAC.sub("<mac>", text)
             text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
-            text = IPV4.sub(lambda found: found[0] if found[0] in LOCAL else "<address>", text)
+            text = IPV4.sub(lambda found: found[0] if is_version(found) else "<address>", text)
         user = "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
         for name, stands in ((user, "<user>"), (self.host, "<host>")):
             if name:
@@ -116,6 +121,12 @@ class Redactor:
             return self.text(text, addresses=addresses and VERSIONS.isdisjoint(names))
 
         return map_texts(value, redact)
+
+
+def is_version(found: re.Match[str]) -> bool:
+    """Say whether four numbers are a version: a package or a comparison stands before them; or this very machine."""
+    before = found.string[max(0, found.start() - REACH) : found.start()]
+    return found[0] in LOCAL or found[0].startswith("0.") or NUMBERED.search(before) is not None
 
 
 def _is_ipv6(text: str) -> bool:

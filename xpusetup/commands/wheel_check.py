@@ -115,7 +115,7 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     path = files.find_wheel(wheel)
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
-    words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
+    words = [*words_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
     words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
     words += [word for folder in asked.forbidden for word in ("--forbid-prefix", folder)]
     found = inspect_wheel(path, words)
@@ -198,7 +198,8 @@ def _read_member(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
         return stream.read(most)
 
 
-def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
+def words_of_profile(path: Path, asked: WheelOptions) -> list[str]:
+    """Give what a profile wants of a wheel, as options of the helper. Raises UsageError where it makes none such."""
     if not asked.profile:
         return []
     profile = load_profile(asked.profile)
@@ -212,7 +213,8 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
     arch = asked.arch.split(",") if asked.arch else profile.arch.default if profile.arch else []
     if part.kind != "source":
         return own
-    return [*own, *inspect_options(part, arch), *left_out_options(profile, part)]
+    ours = bool(_read_bills(path))
+    return [*own, *inspect_options(part, arch), *left_out_options(profile, part, ours=ours)]
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:

@@ -17,6 +17,7 @@ from xpusetup.doctor.question import CheckAnswer, CheckText, Question, distribut
 from xpusetup.machine.accelerators import Extensions, LoadedEntryPoint, LoadOutcome, is_built_in, loads_of, owner_of
 from xpusetup.machine.environments import EntryPoint
 from xpusetup.machine.facts import Gpu
+from xpusetup.machine.fit import CANN_SCRIPT
 
 # What `import torch` loads by itself, and the accelerators that come that way: Gaudi and Ascend.
 
@@ -29,6 +30,22 @@ ASCEND_IDS = ("d100", "d500", "d801", "d802", "d803")
 EAGER_SINCE = (1, 21)
 """Gaudi's first release that is eager where nothing is set."""
 PARTS = ("habanalabs", "habanalabs_cn", "habanalabs_en", "habanalabs_ib")
+
+
+OF_CANN = re.compile(
+    r"\blib(?:hccl|ascend|acl|atb|runtime|ge_|graph|opapi|nnopbase|msprof|tsdclient|c_sec|platform)\w*\.so"
+)
+SWITCH_OFF = "export TORCH_DEVICE_BACKEND_AUTOLOAD=0"
+UNSWITCHED = {
+    "means": "That library is of CANN, Ascend's run time: it is not switched on in this shell, or not installed",
+    "mend": f"Switch it on. On a machine without an NPU, for one shell: {SWITCH_OFF}",
+    "commands": f"source {CANN_SCRIPT}",
+}
+ELSEWHERE = {
+    "means": "Since 2.5 torch loads it at the end of its own import, which then may fail here",
+    "mend": "Where it is meant for another machine that is well; here leave it out for one shell.",
+    "commands": SWITCH_OFF,
+}
 
 
 def _off(question: Question) -> bool:
@@ -51,13 +68,13 @@ def check_entries(question: Question) -> CheckAnswer | None:
     if broken is not None:
         found = next((each.distribution for each in torch.entry_points if each.name == broken[1]), broken[1])
         reason = torch.report.error.rpartition("; because ")[2] if torch.report else ""
-        return CheckAnswer("fail", f"{broken[1]} of {found}: {reason}", {"python": torch.python, "distribution": found})
+        words = UNSWITCHED if OF_CANN.search(reason) else {"python": torch.python, "distribution": found}
+        return CheckAnswer("fail", f"{broken[1]} of {found}: {reason}", words)
     idle = [entry for entry in torch.entry_points if _idle(question, entry)]
     if _off(question):
         return CheckAnswer("info", f"switched off by TORCH_DEVICE_BACKEND_AUTOLOAD=0: {seen}")
-    words = {"python": torch.python, "distribution": idle[0].distribution if idle else ""}
     return (
-        CheckAnswer("warn", f"{idle[0].name} serves hardware that is not here", words)
+        CheckAnswer("warn", f"{idle[0].name} serves hardware that is not here", ELSEWHERE)
         if idle
         else CheckAnswer("ok", seen)
     )
@@ -309,7 +326,7 @@ def _entry(
     lacks = "" if entry.found else f"there is no module {module}"
     seen = lacks or reason_of(load.error if load else "")
     cause = "autoload.pin" if id(entry) in unfit else ""
-    fix = _without([entry], look, texts)
+    fix = (f"source {CANN_SCRIPT}  # or where CANN lies",) if OF_CANN.search(seen) else _without([entry], look, texts)
     level: Level = "warn" if look.loads and look.loads.torch.switch is None else "fail"  # nothing loads it by itself
     return Remark(id=name, level=level, seen=f"{who} cannot be loaded: {seen}", fix=fix, caused_by=cause)
 

@@ -72,7 +72,7 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.older_than_gpu", ages.check_driver_for_gpu, ("userland", "hardware", "torch"), RUN),
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
     Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland", "torch"), RUN),
-    Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
+    Check("umd.device_filter_env", userland.check_filters, ("userland", "environment", "torch"), RUN),
     Check("umd.ending_variables", variables.check_endings, ("environment",), RUN),
     Check(
         "known.bad",

@@ -9,6 +9,7 @@ from xpusetup.doctor.ages import newer_than, older_compiler, other_compiler, tel
 from xpusetup.doctor.question import (
     CheckAnswer,
     Question,
+    distribution,
     intel_gpus,
     is_discrete,
     is_xpu,
@@ -338,7 +339,7 @@ def check_filters(question: Question) -> CheckAnswer | None:
     beyond = (fails(question.facts) or _saw_none(question)) and _is_beyond(question, selector, mask)
     hides = [
         *([f"{beyond}, and there are fewer GPUs"] if beyond else []),
-        *([f"ONEAPI_DEVICE_SELECTOR={selector}{_faulty(selector)}"] if selector and _shuts(selector) else []),
+        *([f"ONEAPI_DEVICE_SELECTOR={selector}{_faulty(question, selector)}"] if selector and _shuts(selector) else []),
         *([f"SYCL_DEVICE_FILTER={old}"] if old and "level_zero" not in old else []),
         *([f"ZE_AFFINITY_MASK={mask}"] if mask and _masks_all(mask, ladder) else []),
     ]
@@ -385,12 +386,18 @@ def _count_cards(question: Question) -> int:
     return seen if single else seen * TILES
 
 
+OPENCL_ALONE = re.compile(r"(?i)opencl:[^;]*(?:;opencl:[^;]*)*")
+
+
 def _shuts(selector: str) -> bool:
     return bool(selector_fault(selector)) or not lets_through(selector)
 
 
-def _faulty(selector: str) -> str:
+def _faulty(question: Question, selector: str) -> str:
+    """Say what else is amiss with a selector: libOpenCL.so.1 of the wheels of 2026.2 does not load on its own."""
     fault = selector_fault(selector)
+    if not fault and distribution(question, "intel-sycl-rt").startswith("2026.2") and OPENCL_ALONE.fullmatch(selector):
+        fault = "intel-sycl-rt 2026.2 finds not even a processor that way: *:cpu does"
     return f" ({fault})" if fault else ""
 
 

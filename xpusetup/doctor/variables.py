@@ -11,7 +11,8 @@ from xpusetup.doctor.question import CheckAnswer, Question, is_xpu
 class EndingVariable(NamedTuple):
     """A variable, the values that do it, how bad that is and what happens.
 
-    All were run with intel-sycl-rt 2026.2.0, SYCL_PI_TRACE and the empty selector with 2025.3.3 and 2026.1.2 too.
+    All were run with intel-sycl-rt 2026.2.0, SYCL_PI_TRACE and the empty selector with 2025.3.3 and 2026.1.2 too, those
+    of Level Zero with its loader 1.32.0.
     """
 
     name: str
@@ -38,6 +39,9 @@ ENDINGS = (
     ),
     EndingVariable("SYCL_USE_KERNEL_SPV", r".+", "warn", "every kernel is taken from that file, or the program ends"),
     EndingVariable("UR_ADAPTERS_FORCE_LOAD", r".+", "warn", "no other adapter is loaded: without Level Zero's no GPU"),
+    EndingVariable("ZE_ENABLE_NULL_DRIVER", r"1", "warn", "Level Zero's test driver is loaded, with which SYCL ends"),
+    EndingVariable("ZE_ENABLE_ALT_DRIVERS", r".+", "warn", "Level Zero loads the drivers that it names, and no other"),
+    EndingVariable("OCL_ICD_FILENAMES", r"(?:.*:)?[^/:]+(?::.*)?", "warn", "a name without its folder is not found"),
 )
 BACKENDS = ("level_zero", "opencl", "cuda", "hip", "native_cpu", "offload", "*")
 DEVICES = re.compile(r"|\*|gpu|cpu|(?:\d+|\*)(?:\.(?:\d+|\*)){0,2}")

@@ -169,8 +169,8 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         level=match.level,
         line=match.line,
         text=match.text,
-        cause=fill_names(said or known.cause, names if said else {}),
-        fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
+        cause=fill_names(said or known.cause, names),
+        fix=fill_names(narrowed.fix or advice.fix or known.fix, names),
         likely=match.likely,
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
@@ -200,9 +200,11 @@ def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], *, failed:
     """
     seen = scan(chunks, signatures)
     log = seen.kept.lines(seen.lines)
+    _drop(seen, log)
     endings = [] if failed else forgive_all(seen, log, signatures)
     quiet = find_quiet(log)
     first = find_first(seen)
+    _drop(seen, log)
     _decide(seen, log)
     ranked = tuple(_marked_late(rank(seen), seen, log))
     went_on = tuple(match for match in ranked if not failed and _went_on(match, quiet))
@@ -295,14 +297,18 @@ def _is_sure(match: Match) -> bool:
     return sure or match.signature.abort
 
 
-def _decide(seen: ScanResult, log: Lines) -> None:
-    """Drop and narrow what was matched by what the log tells elsewhere."""
+def _drop(seen: ScanResult, log: Lines) -> None:
+    """Forget what was matched and is none by what the log tells elsewhere, so that it says nothing of the end."""
     for name, match in list(seen.matches.items()):
         known = match.signature
         lacks = known.beside and not make_regex(known.beside).search(log.whole)
         if lacks or (known.unless and make_regex(known.unless).search(log.whole)):
             del seen.matches[name]
-            continue
+
+
+def _decide(seen: ScanResult, log: Lines) -> None:
+    """Narrow what was matched by what the log tells elsewhere."""
+    for name, match in list(seen.matches.items()):
         if not match.signature.when:
             continue
         systems = find_systems([match.text], log.whole)

@@ -52,7 +52,8 @@ CLUSTER = 20
 
 TELLINGS = ("hint", "survived", "strong", "failed", "strong_after_failed", "weak", "reason")
 """The lines of any error that a pass keeps, by their kind."""
-SOFT_LEVELS = ("unsure", "survived")
+SOFT_LEVELS = ("unsure", "survived", "warning")
+"""A failure that was seen like this is looked for on: the same may be said as an error further down."""
 SPAN = 5
 DIGITS = re.compile(r"\d+")
 WRAPPED = 60
@@ -250,7 +251,7 @@ def _try_line(
             vain = -1 if (index == ANY or ANY not in numbers) and _note_error(place.window, seen, done) else vain
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
-            vain = -1
+            vain = vain if match.level == "warning" else -1
             if match.level not in SOFT_LEVELS:
                 done.add(index)
     if len(seen.vain) < COUNTED:

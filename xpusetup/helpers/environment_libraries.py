@@ -41,6 +41,7 @@ from helperlib.env.distributions import (
     read_distributions,
 )
 from helperlib.output import write_text
+from helperlib.wheel.fit import group_of
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
 """What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""
@@ -57,13 +58,14 @@ class Prover:
         self.environment = environment
         self.disk = environment.disk
         self.places = self.disk.places(library_path)
-        self.known = KnownFiles(self.disk.asked, self.disk.lacking, self.disk.symbols, self._others)
+        self.known = KnownFiles(self.disk.asked, self.disk.wanted, self.disk.lacking, self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.judged: set[str] = set()
         self.found: list[FileConflict] = []
         self.named: dict[str, list[LoaderFile]] = {}
         self.needs: dict[str, set[str]] = {}
         self.variants: dict[str, set[str]] = {}
+        self.wanted = {name for one in environment.libraries for name in one.needed}
         self._sort()
         # What every process of this environment holds: the program, and torch where there is one.
         if environment.program is not None:
@@ -79,10 +81,12 @@ class Prover:
             for name in {one.soname, stem_of(one.soname)} - {""}:
                 self.named.setdefault(name, []).append(one)
             self.needs.setdefault(self.environment.listed.get(one.path, ""), set()).update(one.needed)
-            self.variants.setdefault(module_stem(one.path), set()).add(one.path)
+            self.variants.setdefault(variant_of(one.path), set()).add(one.path)
 
     def prove(self) -> list[FileConflict]:
-        for library in self.environment.libraries:
+        for library in sorted(self.environment.libraries, key=lambda one: is_wanted(one, self.wanted)):
+            if library.identity in self.judged and is_wanted(library, self.wanted):
+                continue  # Python opens none that another one brings, and it was judged with that one
             if self.base.named(library.path) is None and not self.base.holds(library):
                 run = self.base.fork()
                 self._open(run, library.path)
@@ -113,9 +117,10 @@ class Prover:
         """Leave out what was judged before: all that the base holds, and in the base itself what came earlier."""
         if process is self.base:
             new = [one for one in scope if one.library.identity not in self.judged]
-            self.judged |= {one.library.identity for one in new}
-            return new
-        return [one for one in scope if not self.base.holds(one.library)]
+        else:
+            new = [one for one in scope if not self.base.holds(one.library)]
+        self.judged |= {one.library.identity for one in new}
+        return new
 
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[FileConflict]:
         for conflict in judge_versions(process, new):
@@ -156,9 +161,14 @@ class Prover:
         return [one for one in kept if not (one.kind == "missing" and self._is_served(one.library, lacking))]
 
     def _is_served(self, path: str, lacking: set[str]) -> bool:
-        """Say whether another variant of a module lacks nothing, as of mpi4py's for each MPI: one is enough."""
-        stem = module_stem(path)
-        return bool(stem and self.variants.get(stem, set()) - {path} - lacking)
+        """Say whether another variant lacks nothing, as of mpi4py's for each MPI, bitsandbytes' for each device.
+
+        Torch's own libraries, and what others need by name, are no choice of a package.
+        """
+        library = self.disk.look(path)
+        if library is None or is_wanted(library, self.wanted) or TORCH_LIBRARY.match(path.rpartition("/")[2]):
+            return False
+        return bool(self.variants.get(variant_of(path), set()) - {path} - lacking)
 
     def _has_variant(self, conflict: FileConflict) -> bool:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
@@ -166,10 +176,15 @@ class Prover:
         return bool(owner) and first is not None and first.soname in self.needs.get(owner, ())
 
 
-def module_stem(path: str) -> str:
-    """Give what variants of one module of Python share, `MPI` of MPI.mpich.cpython-312.so; empty for no module."""
+def is_wanted(library: LoaderFile, names: set[str]) -> bool:
+    """Say whether a library is among those that others need, by SONAME or by the name of its file."""
+    return library.soname in names or library.path.rpartition("/")[2] in names
+
+
+def variant_of(path: str) -> str:
+    """Give what variants share: `MPI` of MPI.mpich.cpython-312.so, `libx` of libx_cuda118.so and libx_xpu2025.so."""
     folder, _, name = path.rpartition("/")
-    return f"{folder}/{name.partition('.')[0]}" if MODULE.search(path) else ""
+    return f"{folder}/{name.partition('.')[0]}" if MODULE.search(path) else group_of(path)
 
 
 def judge_overlap(overlap: Overlap, place: str) -> FileConflict | None:

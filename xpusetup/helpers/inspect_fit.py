@@ -161,15 +161,20 @@ def _judge(
 
 
 OPENS = re.compile(rb"\b(?:CDLL|LoadLibrary|load_library|dlopen)\b")
+IMPORTS = re.compile(rb"^\s*(?:import|from)\s+([A-Za-z_]\w*)", re.MULTILINE)
 QUOTED = re.compile(rb"[\x22\x27](lib[\w.+-]+?\.so(?:\.\d+)*)[\x22\x27]")
 
 
 def _opened_before(scripts: Scripts, environment: Environment, world: World) -> dict[str, LoaderFile]:
-    """Give the libraries of ENV/lib that files which open libraries name: they are likely opened before the others."""
-    texts = (scripts.read(name) for name in scripts.names)
+    """Give what is likely opened before: libraries of ENV/lib that its code names, those of packages it imports."""
+    texts = [scripts.read(name) for name in scripts.names]
     named = {each.decode() for text in texts if OPENS.search(text) for each in QUOTED.findall(text)}
     found = ((name, world.look(f"{environment.prefix}/lib/{name}")) for name in sorted(named))
-    return {name: library for name, library in found if library is not None and not library.broken}
+    own = {name: library for name, library in found if library is not None and not library.broken}
+    modules = {each.decode() for text in texts for each in IMPORTS.findall(text)} - {"torch"}
+    folders = tuple(f"{place}/{module}/" for place in environment.places for module in modules)
+    imported = (one for one in environment.libraries if one.path.startswith(folders))
+    return {**{name: one for one in imported for name in (one.soname, basename(one.path)) if name}, **own}
 
 
 SMALL = 4096

@@ -324,7 +324,7 @@ def _may_load(one: FitLibrary) -> bool:
 
 def is_of_torch(problem: FitProblem) -> bool:
     """Say whether it is a library of torch that is found nowhere."""
-    return problem.kind == "library" and re.match(r"lib(?:torch|c10)", problem.names[0]) is not None
+    return problem.kind == "library" and re.match(r"lib(?:torch(?!_npu)|c10)", problem.names[0]) is not None
 
 
 def _weight(one: FitLibrary) -> tuple[bool, bool, int]:
@@ -398,7 +398,8 @@ def _notes(wheel: InspectedFit, target: FitTarget) -> Iterator[str]:
         yield f"{off[0]}{more} of CANN are not switched on in this shell: source {CANN_SCRIPT} before it is imported"
     idle = [one for one in wheel.libraries if one.foreign and one.problems]
     if idle and len(idle) < len(wheel.libraries):
-        yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"
+        lacks = dict.fromkeys(_sorted(one.problems)[0].names[0] for one in idle)
+        yield f"unused without {', '.join([*lacks][:3])}: {', '.join(_file(one.path) for one in idle[:3])}"
     native = not wheel.device.gpus or any({*names} & {*wheel.device.names} for names in target.gpus.values())
     if target.gpus and wheel.device.generic and not native:
         yield f"its device code is for {', '.join(wheel.device.gpus)}: here it is compiled when it is first used"

@@ -329,10 +329,16 @@ def _installed(
     yield from make_proof(context, part, (f"{part.name}.install", *ready))
 
 
-def left_out_options(profile: Profile, part: SourceComponent, environment: Mapping[str, str] | None = None) -> Words:
-    """Name what a wheel may hold nothing of; a stack's member may bring what serves several accelerators."""
+def left_out_options(
+    profile: Profile, part: SourceComponent, environment: Mapping[str, str] | None = None, *, ours: bool = True
+) -> Words:
+    """Name what a wheel may hold nothing of; a stack's member may bring what serves several accelerators.
+
+    `ours`: a build of this profile made it. One that others published is for the same device, and its libraries for
+    collectives are their choice.
+    """
     told = environment or {**switched_off(profile, part), **profile.environment, **part.environment}
-    known = {*SWITCHES, *LIBRARIES}
+    known = {*SWITCHES, *(LIBRARIES if ours else ())}
     off = sorted(name.removeprefix("USE_").lower() for name, on in decided(told).items() if name in known and not on)
     held = is_of_torch(part) and part.member is None
     return tuple(word for name in off for word in ("--without", name)) if held else ()

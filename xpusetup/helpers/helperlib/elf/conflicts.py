@@ -55,6 +55,7 @@ class KnownFiles:
     """
 
     asked: Callable[[LoaderFile], tuple[Symbol, ...]]
+    wanted: Callable[[LoaderFile], tuple[frozenset[str], frozenset[str]]]
     lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
@@ -111,8 +112,8 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
     there = {each.library.identity: each.library for each in where}
     if known.served.get(library.identity, NOBODY) <= there.keys():
         return []
-    asked = [one for one in known.asked(library) if not one.weak]
-    left = {one.name for one in asked if not one.version}, {f"{one.name}@{one.version}" for one in asked if one.version}
+    plain, versioned = known.wanted(library)
+    left = set(plain), set(versioned)
     served: set[str] = set()
     del there[library.identity]
     for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
@@ -123,7 +124,9 @@ def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFil
             served.add(one.identity)
     if not any(left):
         known.served[library.identity] = frozenset(served)
+        return []
     names, nodes = left
+    asked = (one for one in known.asked(library) if not one.weak)
     return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
 
 

@@ -311,6 +311,17 @@ def read_asked(elf: Elf) -> tuple[Symbol, ...]:
     return tuple(found)
 
 
+def read_wanted(elf: Elf) -> tuple[frozenset[str], frozenset[str]]:
+    """Read what a file cannot do without: plain names, and `name@version`. Raises struct.error as read_asked does."""
+    nodes = {number: f"@{node.version}" for number, node in elf.asked_versions() if node.version}
+    plain: set[str] = set()
+    versioned: set[str] = set()
+    for name, info, _, number in _rows(elf, elf.count_asked(), there=False):
+        if info >> 4 != WEAK:
+            (versioned if number in nodes else plain).add(name + nodes.get(number, ""))
+    return frozenset(plain), frozenset(versioned)
+
+
 def _rows(elf: Elf, count: int, *, there: bool) -> Iterator[tuple[str, int, int, int]]:
     """Give name, kind, visibility and version of the symbols that are there, or of those that are not."""
     start = elf.offset_of(elf.value(SYMTAB))

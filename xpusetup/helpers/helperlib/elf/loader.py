@@ -31,6 +31,7 @@ from helperlib.elf.file import (
     Symbols,
     read_asked,
     read_symbols,
+    read_wanted,
 )
 
 T = TypeVar("T")
@@ -227,6 +228,7 @@ class FileReader:
         self._libraries: dict[str, LoaderFile | None] = {}
         self._symbols: dict[str, Symbols] = {}
         self._asked: dict[str, tuple[Symbol, ...]] = {}
+        self._wanted: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
         self._indexes: dict[str, SymbolIndex | None] = {}
         self._looked: dict[str, int] = {}
 
@@ -243,6 +245,10 @@ class FileReader:
     def asked(self, library: LoaderFile) -> tuple[Symbol, ...]:
         """Give what a library asks others for, without reading what it has; nothing where that cannot be read."""
         return self._read(library, self._asked, read_asked, ())
+
+    def wanted(self, library: LoaderFile) -> tuple[frozenset[str], frozenset[str]]:
+        """Give the names, and `name@version`, that a library cannot do without; none where they cannot be read."""
+        return self._read(library, self._wanted, read_wanted, (frozenset(), frozenset()))
 
     def index(self, library: LoaderFile) -> SymbolIndex | None:
         """Give what finds single names of a library; None where it cannot be read."""

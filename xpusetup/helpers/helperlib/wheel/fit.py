@@ -51,7 +51,7 @@ class WheelArchive:
         self.path = path
         self.place = place
         self.zip = zipfile.ZipFile(path)
-        self.members = {f"{place}/{installed(one.filename)}": one for one in list_files(self.zip)}
+        self.members = {normpath(f"{place}/{installed(one.filename)}"): one for one in list_files(self.zip)}
         self.troubles: dict[str, str] = {}
         self._parts: dict[str, ArchivePart | None] = {}
 

@@ -104,9 +104,14 @@ def relative(folder: str) -> bool:
     return bool(ORIGIN.match(folder))
 
 
+MODULES = re.compile(r"^[^/]+\.data/(?:purelib|platlib|data/lib(?:64)?/python[\d.]+/site-packages)/")
+OF_PREFIX = re.compile(r"^[^/]+\.data/data/(lib/)?")
+
+
 def installed(path: str) -> str:
-    """Give the place in site-packages of a file that the wheel may hold in its .data folder."""
-    return re.sub(r"^[^/]+\.data/(purelib|platlib)/", "", path)
+    """Give the place, from site-packages on, of a file that the wheel may hold in its .data folder."""
+    path = MODULES.sub("", path)
+    return OF_PREFIX.sub(lambda found: "../../" if found[1] else "../../../", path)
 
 
 def search_folders(library: SharedObject, wheel: WheelContents) -> set[str]:
