@@ -95,7 +95,8 @@ def test_without_an_environment_and_without_the_compiler_it_is_refused() -> None
         plan_of(layout=Layout())
     with pytest.raises(UsageError, match="there is no environment /no/such/env yet") as caught:
         plan_of(layout=Layout(venv="/no/such/env"))
-    assert str(caught.value.fix).endswith("python3 -m venv /no/such/env")
+    assert str(caught.value.fix).splitlines()[1] == "python3 -m venv /no/such/env"
+    assert "/no/such/env/bin/python -m pip install torch==2.6.0 --index-url " in caught.value.fix
     with pytest.raises(UsageError, match="no tool chain of Intel's wheels"):
         plan_of(kit="oneapi")
 

@@ -79,7 +79,9 @@ def test_long_values_are_cut() -> None:
 
 def test_a_summary_counts_what_it_leaves_out() -> None:
     assert summarise(("env A 0 → 1",)) == "env A 0 → 1"
-    assert summarise(("env A 0 → 1", "now: x", "now: y")) == "env A 0 → 1 and 2 more"
-    assert summarise(("no longer: x", "another result of a.fetch")) == "another result of a.fetch and 1 more"
+    assert summarise(("env A 0 → 1", "now: x", "now: y")) == "env A 0 → 1 and 2 more changes"
+    assert summarise(("no longer: x", "another result of a.fetch")) == "another result of a.fetch and 1 more change"
     assert summarise(("no longer: NEEDS=network", "now: NEEDS=''")) == "its script changed (plan --explain shows how)"
+    comes = ("it no longer comes after a.inspect", "it now comes after a.build", "now: y")
+    assert summarise(comes) == "its script changed (plan --explain shows how)"
     assert summarise(("now: x",)) == "now: x"

@@ -146,7 +146,7 @@ def test_exit_codes(asked: Any) -> None:
     ("found", "words", "fix"),
     [
         (record(triton=""), "there is no Triton in /r", "xpusetup build x --only triton"),
-        (record(program=""), "ocloc, Intel's offline compiler, is not on PATH", "apt-get install intel-ocloc"),
+        (record(program=""), "ocloc, Intel's offline compiler, is not on PATH", "Debian sid: intel-ocloc and libigc2"),
     ],
     ids=["triton", "ocloc"],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -314,13 +313,14 @@ def test_helpers_travel() -> None:
 
 @pytest.mark.parametrize(("purpose", "form"), [(BUILD, ""), (INSTALL, " --from wheels")])
 def test_a_failed_download_tells_the_way_without_a_network(workspace: Workspace, purpose: Purpose, form: str) -> None:
-    prepared: Any = SimpleNamespace(purpose=purpose)
+    asked = Request(only=("simxpu",), require_hashes=True)
+    again = f"xpusetup {purpose.command} sim --only simxpu --require-hashes"
     log = iter([b"Failed to establish a new connection\n"])
     cause = explain_chunks(log, known_signatures(), failed=True).describe().causes[0]
-    told = _offline(cause, workspace, prepared)
+    told = _offline(cause, workspace, asked, purpose.command, again)
     create, use = told.commands[-2:]
-    assert create == f"xpusetup bundle create sim.tar --profile sim{form}"
-    assert use == f"xpusetup {purpose.command} --bundle sim.tar"
+    assert create == f"xpusetup bundle create sim.tar --profile sim --only simxpu --require-hashes{form}"
+    assert use == f"{again} --bundle sim.tar"
     assert "Where there is no network" in told.fix
     assert told.id in NO_NETWORK
 

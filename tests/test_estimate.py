@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -70,6 +71,7 @@ def test_an_estimate() -> None:
         "memory": 56 * GIB,
         "jobs": 14,
         "unknown": [],
+        "as_wheel": [],
         "expected": None,
     }
     assert estimate("bgc", SECONDS).bytes is None
@@ -144,3 +146,25 @@ def test_the_greatest_load_of_a_step_counts() -> None:
         for load in ([4, 8 << 30, 3 << 30], [4, 1 << 20, 9 << 20], [0, 5, 5], None)
     ]
     assert parse_journal("\n".join(lines)).loads == {"b": StepLoad(jobs=4, growth=8 << 30, heaviest=3 << 30)}
+
+
+def run_of(name: str, seconds: float, needs: tuple[Need, ...], edges: int = 0) -> str:
+    line = {"step": name, "key": "k", "state": "ran", "seconds": seconds, "needs": needs, "edges": edges}
+    return json.dumps(line)
+
+
+def test_a_step_that_was_done_in_another_way_says_nothing() -> None:
+    """The step that installs a wheel took a second; under the same name an editable tree is compiled."""
+    editable = Step(id="s.install", title="s", run=(), needs=("compiler",), component="s")
+    text = "\n".join((run_of("s.build", 300.0, ("compiler",)), run_of("s.install", 1.0, ())))
+    history = parse_journal(text, [editable])
+    assert history.seconds == {"s.build": 300.0}
+    seen = make_estimate([editable], {"s.install"}, history, jobs=1, memory_per_job=GIB)
+    assert (seen.seconds, seen.as_wheel, seen.unknown) == (300.0, ("s",), ())
+    assert parse_journal(text, [replace(editable, needs=())]).seconds["s.install"] == 1.0
+
+
+def test_a_compile_of_one_changed_file_is_no_measure_of_a_whole_one_in_another_root(tmp_path: Path) -> None:
+    make_root(tmp_path / "a", "sim", run_of("b", 344.0, (), 8), run_of("b", 40.0, (), 1))
+    assert read_history(tmp_path / "new", "sim").seconds == {"b": 344.0}
+    assert read_history(tmp_path / "a", "sim").seconds == {"b": 40.0}

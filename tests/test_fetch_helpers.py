@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -289,3 +290,14 @@ def test_a_value_of_gits_configuration() -> None:
 def test_the_program_asks_git_as_the_steps_do() -> None:
     """Nobody is asked for a password, and a server that says nothing is given up after the same time."""
     assert (git.QUIET, git.SSH, git.SLOW) == (git_process.QUIET, git_process.SSH, git_process.SLOW)
+
+
+def test_why_a_fetch_is_tried_again_is_said_once(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    answer = git_process.GitAnswer(128, "", "fatal: unable to access 'x': Could not resolve host: github.com")
+    assert answer.kind == git_process.PASSING
+    git = SimpleNamespace(call=lambda *_words, **_more: answer)
+    monkeypatch.setattr(git_gather.time, "sleep", lambda _seconds: None)
+    git_gather.Servers.try_often(SimpleNamespace(git=git), "torch", "fetch", progress=None, pauses=(1, 1, 1))
+    notes = capsys.readouterr().out.splitlines()
+    assert [note.count("Could not resolve host") for note in notes] == [1, 0, 0]
+    assert all("tried again in" in note for note in notes)

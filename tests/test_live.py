@@ -217,3 +217,12 @@ def test_no_figure_is_cut_where_it_is_narrow(monkeypatch: pytest.MonkeyPatch) ->
     assert "16 %  about 3 min left" in screen.text
     assert "about 20 h left" in screen.text
     assert "…" not in screen.text
+
+
+def test_the_last_command_is_not_told_as_done_before_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(monkeypatch)
+    screen.start("torch.build")
+    screen.time = 60.0
+    screen.say("output", "torch.build", text="[1/1] c++ -c a.cpp", count=1, total=1)
+    screen.end("torch.build", 61.0, state="failed", text="")
+    assert "100 %" not in screen.file.getvalue()

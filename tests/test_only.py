@@ -12,7 +12,8 @@ from data.targets import plan_for
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Request
 from xpusetup.config.profile import find_needed
-from xpusetup.run.prepare import find_ready
+from xpusetup.plan.addon import ADDON
+from xpusetup.run.prepare import describe_takes, find_ready
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -95,3 +96,38 @@ def test_a_root_without_torch(tmp_path: Path) -> None:
 
 def test_a_ready_wheel_comes_along(tmp_path: Path) -> None:
     assert find_ready(workspace(tmp_path, profile="cpu-2.13"), AUDIO).ready == ()
+
+
+@pytest.mark.parametrize(
+    ("installed", "said"),
+    [
+        ((), "no torch is in it"),
+        (("torch-2.13.0+cpu",), "torch 2.13.0+cpu is in it"),
+        (("torch-2.6.0+xpu",), "its torch 2.6.0+xpu has XPU of its own"),
+    ],
+)
+def test_xpu_beside_a_torch_that_cannot_take_it(tmp_path: Path, installed: tuple[str, ...], said: str) -> None:
+    place = workspace(tmp_path, into=environment(tmp_path, *installed))
+    with pytest.raises(NotReadyError) as raised:
+        find_ready(place, Request(only=("xpu",), device="processor"))
+    assert raised.value.message.endswith(f"builds for torch 2.6.0 in {tmp_path}/env, and {said}")
+    assert f"{tmp_path}/env/bin/python -m pip install torch==2.6.0 --index-url " in raised.value.fix
+
+
+def test_xpu_beside_the_torch_of_its_release(tmp_path: Path) -> None:
+    asked = Request(only=("xpu",))
+    assert find_ready(workspace(tmp_path, into=environment(tmp_path, "torch-2.6.0+cu124")), asked) == asked
+
+
+def test_parts_that_are_all_there_is_are_guarded_too() -> None:
+    ids = [step.id for step in plan_for("sim", Request(only=("simxpu",))).steps]
+    assert ids == [step.id for step in plan_for("sim").steps if not step.id.startswith("verify.")]
+    assert "guard" not in [step.id for step in plan_for("sim", Request(only=("torch",))).steps]
+
+
+def test_a_tool_chain_that_nobody_named_is_told_as_what_it_is(tmp_path: Path) -> None:
+    where = Where(profile="torch-2.6", root=str(tmp_path / "root"), toolkit="wheels")
+    (told,) = describe_takes(open_workspace(where), ADDON)
+    assert told.startswith("--only xpu is always compiled by SYCL from wheels")
+    assert "sycl9" not in told
+    assert "sycl9" in describe_takes(open_workspace(where))[0]

@@ -20,7 +20,7 @@ from xpusetup.config.request import find_editable, find_patches, find_sources, r
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, RootState, Stamp, make_statuses
-from xpusetup.run.prepare import keep_trees
+from xpusetup.run.trees import check_trees, keep_trees
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -394,3 +394,36 @@ def test_a_checkout_in_a_folder_that_flags_cannot_carry() -> None:
 def test_one_component_until_a_step_before_it() -> None:
     plan = plan_for("torch-2.14", Request(only=("vision",), until="requirements"))
     assert [step.id for step in plan.steps] == ["venv", "requirements"]
+
+
+SAYS = {
+    "pyproject.toml": '[project]\nname = "simxpu"\n',
+    "setup.cfg": "[metadata]\nname = simxpu\n",
+    "setup.py": 'from setuptools import setup\nsetup(name="simxpu")\n',
+    "python/setup.py": 'import setuptools\nNAME = "simxpu"\nsetuptools.setup(name=NAME)\n',
+}
+OPEN = {
+    "pyproject.toml": "[build-system]\nrequires = []\n",
+    "setup.cfg": "[",
+    "setup.py": 'import os\nsetup(name=os.getenv("NAME", "torchaudio"))\n',
+    "python/setup.py": 'name = "a"\nname = "b"\nsetup(name=name)\n',
+}
+
+
+@pytest.mark.parametrize("file", SAYS)
+def test_a_tree_of_something_else_is_refused_before_anything_begins(tmp_path: Path, file: str) -> None:
+    place = tmp_path / file
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(SAYS[file])
+    with pytest.raises(UsageError, match="is the source of simxpu, and not of torch") as caught:
+        check_trees(shipped("sim"), Request(sources=(("torch", str(tmp_path)),)))
+    assert caught.value.fix.endswith(f"--source simxpu={tmp_path}")
+    check_trees(shipped("sim"), Request(sources=(("simxpu", str(tmp_path)),)))
+    place.write_text(OPEN[file])
+    check_trees(shipped("sim"), Request(sources=(("torch", str(tmp_path)),)))
+
+
+def test_a_tree_of_a_component_is_none_of_what_is_vendored(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "torch"\n')
+    with pytest.raises(UsageError, match="is the source of torch, and not of torch-xpu-ops"):
+        check_trees(shipped("torch-2.14"), Request(sources=(("torch-xpu-ops", str(tmp_path)),)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from xpusetup.base.model import parse_progress
 from xpusetup.run.time_left import Pace, describe_line, render_about, render_left
 
 
@@ -14,6 +15,10 @@ def steady(pace: Pace, *, per_second: float, seconds: int, total: int, began: in
 
 def test_what_is_shown_elsewhere_is_no_line_of_progress() -> None:
     assert [describe_line(line) for line in ("= v2.5.1 | 412 MiB", "note: the tag moved", "==> x")] == ["", "", "==> x"]
+
+
+def test_what_pip_passes_on_of_ninja_counts_too() -> None:
+    assert parse_progress("  [3/8] c++ -c a.cpp") == (3, 8)
 
 
 def test_nothing_is_said_while_too_little_is_known() -> None:

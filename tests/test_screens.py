@@ -89,6 +89,17 @@ RESULTS: list[tuple[str, Any, bool]] = [
         replace(screens.FAILED, failure=replace(screens.KILLED_FAILURE, compiler=screens.SYNTAX)),
         False,
     ),
+    (
+        "build-failed-compile-once",
+        replace(
+            screens.FAILED,
+            failure=replace(
+                screens.UNKNOWN_FAILURE, compiler=screens.SYNTAX, first_error=screens.SYNTAX[0].rpartition("/")[2]
+            ),
+        ),
+        False,
+    ),
+    ("verify-part", replace(screens.VERIFY, checks=screens.VERIFY.checks[:3], verified=True, whole=False), False),
     ("build-failed-known", replace(screens.FAILED, failure=screens.KILLED_FAILURE), False),
     ("explain", screens.EXPLAINED, False),
     ("explain-verbose", screens.EXPLAINED, True),

@@ -19,6 +19,7 @@ from xpusetup.base.text import render_age
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.list import BuildList, glance, list_builds, list_of
 from xpusetup.commands.recommend import way_of, with_builds
+from xpusetup.commands.run import run_and_tell
 from xpusetup.commands.status import BuildStatus, find_whole, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.machine.facts import Facts
@@ -29,6 +30,7 @@ from xpusetup.run.prepare import PreparedPlan
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import LAST, ONLY, Where, open_built, open_workspace
+from xpusetup.ui.list import _state
 from xpusetup.verify import runner
 
 if TYPE_CHECKING:
@@ -379,3 +381,41 @@ def test_nothing_is_called_damaged_while_a_build_is_at_work(here: Path, monkeypa
     monkeypatch.setattr("xpusetup.run.guard.find_altered_steps", lambda _root: {"torch.install": "is missing"})
     told = status_of_one(Where(root=str(root)), check=True).data
     assert (told.damaged, told.checked, told.at_work) == ({}, False, [])
+
+
+def test_what_a_build_that_is_not_finished_left_is_named(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command would run the kernel of the build before in silence."""
+    root, said = make_root(here / "r", done=99), list[str]()
+    (root / "stamps/simxpu.build").unlink()
+    (root / "steps").mkdir()
+    (root / "steps/simxpu.install.sh").write_text("AFTER=simxpu.build\n")
+    monkeypatch.setattr("xpusetup.commands.run.run_attached", lambda *_told, **_more: 0)
+    run_and_tell(Where(profile="sim", root=str(root), say=said.append), ["python"])
+    assert said == ["r is not finished: the environment still holds simxpu of the build before"]
+
+
+def test_nothing_is_installed_yet_while_a_build_is_at_work(here: Path) -> None:
+    root = make_root(here / "r", done=1)
+    (root / "lock").write_text(describe_process(os.getpid()))
+    with pytest.raises(NotReadyError) as caught:
+        run_and_tell(Where(profile="sim", root=str(root)), ["python"])
+    assert caught.value.message.startswith("a build is at work in ")
+    assert caught.value.fix.startswith("watch it: xpusetup status ")
+
+
+def test_a_list_says_in_which_step_a_build_was_interrupted(here: Path) -> None:
+    root = make_root(here / "r", done=2)
+    (root / "lock").write_text("1 0 gone\n")
+    (root / "inputs/.begun.torch.fetch").touch()
+    (root / "logs/torch.fetch.log").touch()
+    (row,) = list_of("list", here).data.builds
+    assert row.interrupted == ["torch.fetch"]
+    assert _state(row) == "interrupted in torch.fetch, 2 of 10 steps"
+
+
+def test_a_list_names_xpu_beside_a_torch_by_the_release_of_that(here: Path) -> None:
+    root = make_root(here / "r", name="torch-2.6", done=1)
+    assert [row.torch for row in list_of("list", here).data.builds] == ["2.6.0+xpu"]
+    lock = json.loads((root / "profile.lock.json").read_text())
+    (root / "profile.lock.json").write_text(json.dumps({**lock, "words": ["--only", "xpu", "--device", "processor"]}))
+    assert [row.torch for row in list_of("list", here).data.builds] == ["2.6.0"]

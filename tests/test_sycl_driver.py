@@ -103,6 +103,8 @@ def test_words_of_response_files() -> None:
         (["-c", "a.cpp", "b.cpp", "-o", "x.o"], "cannot specify -o when generating multiple output files"),
         (["-x", "fortran", "a.cpp"], "language not recognized: 'fortran'"),
         (["-fsycl", "-fsycl-unnamed-lambda", "a.cpp"], "'-fsycl-unnamed-lambda' is refused: "),
+        (["-xHost", "a.cpp"], "'-xHost' is refused: it names processors"),
+        (["-axCORE-AVX512", "a.cpp"], "'-axCORE-AVX512' is refused: it names processors"),
     ],
 )
 def test_what_is_refused(words: list[str], said: str) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Kind = Literal["plan", "note", "progress", "start", "output", "end"]
 """A note warns, or says what else is to be known; progress says what is done now."""
 State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
-PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
+PROGRESS = re.compile(r"^ *\[(\d+)/(\d+)\] ?")
 SUMMARY = "= "
 """How a line begins in which a step says what it found; the last such line counts."""
 
@@ -340,7 +340,8 @@ class JournalLine:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache had, and how many not.
+    `needs` are the step's. `edges`: how many commands ninja had to run; `cached`: how many compiles a compiler cache
+    had, and how many not.
     """
 
     step: str
@@ -351,6 +352,7 @@ class JournalLine:
     made: tuple[str, ...] = ()
     load: tuple[int, int, int] | None = None
     lane: str = ""
+    needs: tuple[str, ...] | None = None
     edges: int = 0
     cached: tuple[int, int] | None = None
 
@@ -362,7 +364,8 @@ BuildState: TypeAlias = Literal["done", "half", "at work", "failed", "damaged"]
 class BuildSummary:
     """A build in the list: what it is of, how far it is, what was made, what is damaged, what was proven.
 
-    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment. `bytes` is what its folder
+    `torch` is the release of PyTorch, empty where that is unknown; `venv` the environment; `interrupted` the steps in
+    which the last run was. `bytes` is what its folder
     takes on the disk, null where nobody looked; `age_s` the seconds since its last step or verification ended, null
     where nothing ran yet.
     """
@@ -376,6 +379,7 @@ class BuildSummary:
     state: BuildState
     steps: int
     done: int
+    interrupted: list[str]
     failed: str | None
     damaged: dict[str, str]
     wheels: list[RootWheel]

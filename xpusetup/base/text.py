@@ -338,3 +338,8 @@ def _ratio(word: str, other: str) -> float:
     from difflib import SequenceMatcher  # noqa: PLC0415 - for an error alone
 
     return SequenceMatcher(None, word, other).ratio()
+
+
+def describe_older(names: Iterable[str]) -> str:
+    """Say which distributions a build that is not finished has yet to replace."""
+    return f"the environment still holds {', '.join(names)} of the build before"

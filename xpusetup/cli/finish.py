@@ -167,6 +167,11 @@ class Finished(SystemExit):
     """The end of a command that has said all it has to say."""
 
 
+def command_line() -> str:
+    """Give the command of this run, as its user wrote it."""
+    return shlex.join(["xpusetup", *sys.argv[1:]])
+
+
 def finish(
     command: str, work: Callable[[], AnyResult], *, json: bool, quiet: bool = False, verbose: bool = False
 ) -> NoReturn:
@@ -197,7 +202,7 @@ def finish(
         _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
     if isinstance(error, InterruptedRunError) and error.fix:
-        error.fix = Advice(error.fix, Command(shlex.join(["xpusetup", *sys.argv[1:]])))
+        error.fix = Advice(error.fix, Command(command_line()))
     error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     error.message += _tell_variables(error.message)
     _say(lambda: _write_error(command, error) if json else show_error(error), code=error.code)

@@ -120,6 +120,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     option = error.option_name
     if error.ctx and error.ctx.parent is None and (right := _put_behind(error.ctx.command, words)):
         return UsageError(f"{option} goes after the command", command=shlex.join(right))
+    if option == "--dry-run" and name in ASKING:
+        line = shlex.join(["xpusetup", *(word for word in words if word != option)])
+        return UsageError(f"{name} has no {option}: it shows what it would do, and asks first", command=line)
     if beside := INSTEAD.get((name, option)):
         verb, kept, why = beside
         right = [part for word in words for part in ([verb] if word == name else kept if word == option else [word])]
@@ -145,6 +148,8 @@ INSTEAD: dict[tuple[str, str], tuple[str, list[str], str]] = {
     **dict.fromkeys((("build", "--yes"), ("build", "-y")), ("build", [], "it asks nothing")),
 }
 """What does what an option is asked for: the command, what stands for the option, and the words."""
+ASKING = ("remove", "uninstall", "adopt")
+"""Commands that show what they would do, and ask."""
 
 
 def _put_behind(root: Any, words: list[str]) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.base.command import Advice
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError
 from xpusetup.base.model import Event, Request, Step
@@ -25,7 +25,7 @@ from xpusetup.commands.build_result import (
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
-from xpusetup.plan.addon import ADDON, purpose_of
+from xpusetup.plan.addon import purpose_of
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
     BUILD,
@@ -42,13 +42,13 @@ from xpusetup.run.prepare import (
     find_ready,
     forget_damaged,
     forget_replaced,
-    keep_trees,
     prepare,
     write_prepared,
 )
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
 from xpusetup.run.step_process import MemoryWatch, keep_samples
+from xpusetup.run.trees import keep_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace, with_compiler
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
@@ -77,7 +77,7 @@ def with_forecast(observe: Callable[[Event], None], prepared: PreparedPlan) -> C
             from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
 
             plan = prepared.plan
-            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
+            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile, plan.steps))
             for each in ended:
                 forecast.tell(each)
         elif forecast is None and event.kind == "end":
@@ -117,7 +117,7 @@ class BuildOptions:
     """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
 
     `bundle` is the file that stands for the network. `agree` is shown what an installation would do, and says whether
-    it is done; `dry`: it is not, whatever is answered.
+    it is done; `dry`: it is not, whatever is answered. `typed`: the command line of this run, as its user wrote it.
     """
 
     jobs: int = 0
@@ -126,6 +126,7 @@ class BuildOptions:
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
     agree: Callable[[InstallOffer], bool] = field(default=lambda _offer: True)
+    typed: str = ""
     dry: bool = False
 
 
@@ -249,7 +250,7 @@ def _settle(
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
-    return workspace, find_ready(workspace, request) if request.only and purpose is not ADDON else request
+    return workspace, find_ready(workspace, request) if request.only else request
 
 
 def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None) -> list[NetworkAttempt]:
@@ -339,7 +340,7 @@ def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]
     first = ", ".join(changes[:SHOWN_CHANGES]) + (
         f" and {more} more" if (more := len(changes) - SHOWN_CHANGES) > 0 else ""
     )
-    yield f"into {python.adopted.prefix}, which is changed in place: {first or 'no version of what is there'}"
+    yield f"into {short_path(python.adopted.prefix)}: {first or 'nothing there is replaced by another version'}"
     yield from python.adopted.notes
 
 
@@ -357,8 +358,9 @@ def _make_result(
     purpose, tuned = prepared.purpose, render_options(options)
     told = describe_build(workspace, prepared, outcome, request, tuned)
     if outcome.failed:
-        go_on = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
-        failure = describe_failed(workspace, prepared, outcome, go_on)
+        whole = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
+        go_on = Command(options.typed) if options.typed else whole
+        failure = describe_failed(workspace, prepared, outcome, request, go_on)
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose.command == "build" else "installed"

@@ -19,7 +19,8 @@ from xpusetup.commands.members import (
     list_misfits,
     list_starts,
 )
-from xpusetup.config.request import render_request
+from xpusetup.config.request import render_request, sort_words
+from xpusetup.plan.addon import ADDON
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
 from xpusetup.plan.steps import find_unverified
@@ -42,7 +43,7 @@ from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
-from xpusetup.system.process import Language, calling_language, run_process
+from xpusetup.system.process import Language, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -191,7 +192,7 @@ def describe_build(
         not_verified=find_missing_proof(root, standing),
         verify=workspace.command("verify"),
         proof=None if verified is None else describe_proof(root),
-        use=_use(workspace, prepared),
+        use=workspace.command("run", "--", "python"),
         elsewhere=describe_elsewhere(prepared),
         unverified=describe_unverified(workspace.profile, root, prepared.plan),
         seconds=round(outcome.seconds, 3),
@@ -206,20 +207,6 @@ def describe_build(
 
 def venv_of(prepared: PreparedPlan) -> Path:
     return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
-
-
-def _use(workspace: Workspace, prepared: PreparedPlan) -> str:
-    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
-
-    It is in the words of the shell that this was called from. Environments of conda have no script.
-    """
-    kit, venv, language = prepared.plan.target.toolkit, venv_of(prepared), calling_language()
-    if kit is not None and kit.at_run_time:
-        return evaluate(workspace.options, language)
-    script = venv / "bin" / {"sh": "activate", "fish": "activate.fish", "csh": "activate.csh"}[language]
-    if script.exists():
-        return f"source {script}"
-    return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
 
 
 def evaluate(options: str, language: Language) -> str:
@@ -256,8 +243,13 @@ def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 
-def describe_failed(workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, go_on: str) -> StepFailure:
-    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`)."""
+def describe_failed(
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request | None, go_on: str
+) -> StepFailure:
+    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`).
+
+    `request`: what was asked for, where a bundle could stand for the network.
+    """
     from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
 
     going = GoingOn(
@@ -266,8 +258,10 @@ def describe_failed(workspace: Workspace, prepared: PreparedPlan, outcome: RunOu
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
     told = describe_failure(prepared.root, outcome.failed, going)
-    if told.causes and told.causes[0].id in NO_NETWORK:
-        told = replace(told, causes=[_offline(told.causes[0], workspace, prepared), *told.causes[1:]])
+    asked = None if prepared.purpose is ADDON else request  # of XPU beside a torch there is no bundle
+    if asked and told.causes and told.causes[0].id in NO_NETWORK:
+        first = _offline(told.causes[0], workspace, asked, prepared.purpose.command, go_on)
+        told = replace(told, causes=[first, *told.causes[1:]])
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
 
@@ -276,13 +270,20 @@ NO_NETWORK = ("pip.network", "clone.url_error", "net.refused", "net.timeout")
 """Causes that a machine without a network has."""
 
 
-def _offline(cause: Cause, workspace: Workspace, prepared: PreparedPlan) -> Cause:
-    """Add the way without a network to what mends a download."""
-    name, verb = shlex.quote(workspace.profile.name), prepared.purpose.command
-    form = " --from wheels" if verb == "install" else ""
-    create = Command(f"xpusetup bundle create {name}.tar --profile {name}{form}")
+def _offline(cause: Cause, workspace: Workspace, request: Request, verb: str, go_on: str) -> Cause:
+    """Add the way without a network to what mends a download, with the options that this run was given."""
+    file = shlex.quote(f"{workspace.profile.name}.tar")
+    told = sort_words([*shlex.split(workspace.options), *asking_words(workspace), *render_request(request)])
+    words = [word for option in BUNDLED for value in told.get(option, ()) for word in (option, value)]
+    words += ["--require-hashes"] if request.require_hashes else []
+    words += ["--from", "wheels"] if verb == "install" else []
+    create = Command(f"xpusetup bundle create {file} {shlex.join(words)}")
     fix = f"{cause.fix} Where there is no network: make a bundle elsewhere, copy it, and {verb} from it."
-    return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"xpusetup {verb} --bundle {name}.tar")])
+    return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"{go_on} --bundle {file}")])
+
+
+BUNDLED = ("--profile", "--stack", "--rev", "--take", "--toolkit", "--only")
+"""Options that `bundle create` takes as well as the command that failed."""
 
 
 def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:

@@ -62,7 +62,10 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
         line = workspace.command("build", "--only", "triton")
         raise NotReadyError(f"there is no Triton in {environment}", command=line)
     if not record.program:
-        fix = "Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there"
+        fix = (
+            "Ubuntu: intel-ocloc; Debian sid: intel-ocloc and libigc2; Debian 12 and 13 have none."
+            " oneAPI: its setvars.sh puts one there"
+        )
         raise NotReadyError("ocloc, Intel's offline compiler, is not on PATH", fix=fix)
     found = make_result(record, workspace.profile.name, environment)
     return Result(COMMAND, found, code=1 if found.failed else 0)

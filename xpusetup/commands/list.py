@@ -6,11 +6,12 @@ from pathlib import Path
 
 from xpusetup.base.document import UnfitError
 from xpusetup.base.errors import XpuError
-from xpusetup.base.model import BuildState, BuildSummary, RootWheel
+from xpusetup.base.model import XPU, BuildState, BuildSummary, RootWheel
 from xpusetup.commands.cache import measure
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
 from xpusetup.config.load import read_profile
+from xpusetup.config.request import sort_words
 from xpusetup.run.builds import Build, find_builds
 from xpusetup.run.guard import list_replaced, look_for_damage
 from xpusetup.run.manifest import list_wheels
@@ -61,6 +62,7 @@ def _row(build: Build, *, check: bool, sizes: bool) -> BuildSummary:
         state=_state(build, damaged),
         steps=len(standing.steps),
         done=len(set(standing.done) & set(standing.steps)),
+        interrupted=[*standing.cut],
         failed=build.failed or None,
         damaged=damaged,
         wheels=wheels,
@@ -94,4 +96,7 @@ def _made(build: Build) -> tuple[str, list[RootWheel]]:
     except UnfitError:
         return "", []
     made_by = "install" if "wheels.install" in build.standing.steps else "build"
-    return torch_of(profile), list_wheels(build.root, profile, made_by)
+    wheels, torch = list_wheels(build.root, profile, made_by), torch_of(profile)
+    if XPU in sort_words(build.standing.words).get("--only", ()):  # beside a torch that is not ours
+        torch = next((wheel.version for wheel in wheels), torch.partition("+")[0])
+    return torch, wheels

@@ -141,10 +141,10 @@ def _status(data: BuildStatus) -> Lines:
         log = shlex.quote(f"{data.root}/logs/{data.failed}.log")
         return (
             ("read why it failed", f"xpusetup explain {log}", f"{data.failed} failed"),
-            ("go on from there", f"xpusetup {data.made_by or 'build'}", "what is done is not done again"),
+            ("go on from there", data.fix.splitlines()[-1], "what is done is not done again"),
         )
     if data.left or data.damaged or data.replaced:
-        return (("make it whole", f"xpusetup {data.made_by or 'build'}", "not all of it is there as it was made"),)
+        return (("make it whole", data.fix.splitlines()[-1], "not all of it is there as it was made"),)
     if data.verified:
         return (*_mends(data.misfits), ("use it", USE, "it is verified on a device"))
     return (

@@ -17,8 +17,9 @@ from xpusetup.plan.addon import ADDON, purpose_of
 from xpusetup.run.compiler_caches import Launcher, find_closed
 from xpusetup.run.keys import Status
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, keep_trees, preview
+from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, preview
 from xpusetup.run.time_left import Estimate, ExpectedCost, make_estimate
+from xpusetup.run.trees import keep_trees
 from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of, with_compiler
 from xpusetup.system.environment import variable, variables, which
 
@@ -62,7 +63,7 @@ def make_savings(
 
 def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
     whole = len(profile.arch.default) if profile.arch else 0
-    if whole < 2:  # noqa: PLR2004 - of one there is nothing to leave out
+    if whole < 2 or not target.arch:  # noqa: PLR2004 - of one there is nothing to leave out
         return
     some, names = len(target.arch) < whole, ",".join(target.arch)
     what = f"device code for {names} alone, of {whole} targets" if some else f"device code for all {whole} targets"
@@ -176,7 +177,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
 
         workspace = ensure_locked(workspace, notes.append)
     purpose = purpose_of(workspace.profile, request)
-    if request.only and purpose is not ADDON:
+    if request.only:
         try:
             request = find_ready(workspace, request)
         except NotReadyError as error:
@@ -215,11 +216,11 @@ def _estimate(workspace: Workspace, request: Request, seen: PreparedPlan) -> Est
     """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
     profile = workspace.profile
     todo = {status.id for status in seen.statuses() if status.state != "done"}
-    history = read_history(seen.root.path, profile.name)
+    history = read_history(seen.root.path, profile.name, seen.plan.steps)
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     told = make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
     whole = all(step.id in todo for step in seen.plan.steps if "compiler" in step.needs)
-    if profile.cost is None:
+    if profile.cost is None or seen.purpose is ADDON:  # of one part that says nothing
         return told
     return replace(
         told, expected=_expected(profile.cost, jobs if whole else 0, whole=is_usual(workspace, request, seen))
@@ -254,6 +255,8 @@ def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:
     launcher = find_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto")
     closed = find_closed(launcher, variables()) if launcher and compiles else ""
     profile, target = workspace.profile, seen.plan.target
+    if seen.purpose is ADDON:
+        return ()
     return make_savings(profile, target, launcher=launcher, closed=closed, linkers=linkers, compiles=compiles)
 
 

@@ -11,7 +11,7 @@ from typing import get_args
 
 from packaging.version import Version
 
-from xpusetup.base.command import Command
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of, reader_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
@@ -345,7 +345,9 @@ def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid)
         lock = resolve(workspace, workspace.revs, say)
     except NotReadyError as error:
         if workspace.known.get("rev") or not is_pinned(workspace.base):
-            raise
+            why = f"{workspace.base.name} names branches. They are pinned first, also where --source gives a tree"
+            own = "or name a release, whose commits are pinned, as in: xpusetup plan 2.14 --source torch=DIR"
+            raise NotReadyError(f"{error.message}\n{why}", fix=Advice(error.fix, f"\n{own}")) from error
         note(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
         return workspace
     for item in lock.changes:

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.text import describe_older
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, identify, must_be_installed
+from xpusetup.commands.status import find_built, identify, list_older, must_be_installed
 from xpusetup.run.guard import GUARDED
+from xpusetup.run.manifest import read_standing
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, not_started, now
 from xpusetup.system.process import run_attached
@@ -53,6 +55,8 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
     workspace = open_built(where)
     built = find_built(workspace)
     must_be_installed(workspace, built)
+    if where.say is not None and (older := list_older(workspace, built.root, read_standing(built.root))):
+        where.say(f"{built.root.path.name} is not finished: {describe_older(older)}")
     if (built.root / GUARDED).exists():
         from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
 

@@ -33,6 +33,7 @@ from xpusetup.run.manifest import (
 from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_roots, read_lock, read_stamps
 from xpusetup.run.workspace import Where, Workspace, load_settings, open_built, options_of, roots_folder
+from xpusetup.system.environment import short_path
 from xpusetup.system.git import TreeState, read_tree
 from xpusetup.system.logs import follow
 
@@ -96,7 +97,7 @@ def find_built(workspace: Workspace) -> BuiltRoot:
             raise NotReadyError(
                 f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
                 fix="a moved one works where it is now: source ITS-PLACE/bin/activate\nanother one is made by: ",
-                command=about_build("build", options_of(workspace, built.layout)),
+                command=go_on(workspace, built.layout, read_standing(root)),
             )
     raise _nothing(workspace, root)
 
@@ -106,17 +107,23 @@ def find_whole(workspace: Workspace) -> BuiltRoot:
     built = find_built(workspace)
     standing = read_standing(built.root)
     if standing.held and standing.coming:
-        watch = watch_command(options_of(workspace, built.layout), standing)
-        message = f"a build is at work in {built.root.path}; to come: {render_first(standing.coming)}"
-        fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
-        raise NotReadyError(message, fix=fix, follows=watch)
+        raise _at_work(workspace, built, standing)
     return built
+
+
+def _at_work(workspace: Workspace, built: BuiltRoot, standing: Standing) -> NotReadyError:
+    watch = watch_command(options_of(workspace, built.layout), standing)
+    message = f"a build is at work in {short_path(str(built.root.path))}; to come: {render_first(standing.coming)}"
+    fix = Advice("watch it: ", watch, "\nand when it has ended: the same command")
+    return NotReadyError(message, fix=fix, follows=watch)
 
 
 def must_be_installed(workspace: Workspace, built: BuiltRoot) -> None:
     """Stop where a build has not come to the installation of its first part. Raises NotReadyError."""
     if not built.layout.adopted and not any(name.endswith(".install") for name in read_stamps(built.root)):
         standing = read_standing(built.root)
+        if standing.held:
+            raise _at_work(workspace, built, standing)
         message = f"nothing is installed yet in {built.venv}; to come: {render_first(standing.left)}"
         raise NotReadyError(message, fix="go on: ", command=go_on(workspace, built.layout, standing))
 
@@ -236,7 +243,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         at_work=list(standing.at_work) if standing.held else None,
         failed=None if standing.held else read_failed(root, manifest) or None,
         interrupted=[*standing.cut],
-        older=_older(workspace, root, standing),
+        older=list_older(workspace, root, standing),
         wheels=_wheels(workspace, root, standing, damaged, {row.name for row in replaced}),
         damaged=damaged,
         checked=check,
@@ -285,7 +292,7 @@ def _wheels(
     ]
 
 
-def _older(workspace: Workspace, root: Root, standing: Standing) -> list[str]:
+def list_older(workspace: Workspace, root: Root, standing: Standing) -> list[str]:
     """Give the distributions in the environment whose wheel is to be made again."""
     stamps = read_stamps(root)
     names = {f"{part.name}.install": part.distribution for part in workspace.profile.components}

@@ -69,7 +69,7 @@ def memory_per_job(workspace: Workspace, prepared: PreparedPlan) -> float:
 
     profile = workspace.profile
     guess = profile.memory_per_job_gib * GIB
-    loads = read_history(prepared.root.path, profile.name).loads
+    loads = read_history(prepared.root.path, profile.name, prepared.plan.steps).loads
     compiling = [step.id for step in prepared.plan.steps if "compiler" in step.needs]
     return measured_per_job((loads[name] for name in compiling), guess) if loads.keys() >= set(compiling) else guess
 

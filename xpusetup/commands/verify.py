@@ -72,7 +72,8 @@ class DeviceVerification(Verification):
     """A verification, who chose its device, whose environment it was made in, and the command that says what lacks.
 
     `not_recorded` says why the root's manifest does not have it; empty where it has, or there is no root of ours.
-    `left`: steps of the build that are still to come, for which `fix` is the command. `saved`: the file that holds the
+    `left`: steps of the build that are still to come, for which `fix` is the command. `whole`: no check was left out by
+    an option; else it proves nothing of the build. `saved`: the file that holds the
     record of it.
     """
 
@@ -81,6 +82,7 @@ class DeviceVerification(Verification):
     fix: str
     not_recorded: str
     left: list[str]
+    whole: bool = True
     saved: str | None = None
 
 
@@ -122,6 +124,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         fix=subject.go_on or (LACKS if lacks_device(found) else ""),
         not_recorded=why,
         left=list(subject.left),
+        whole=asked.whole,
     )
     if asked.save:
         save_record(found, subject, Path(asked.save))

@@ -287,7 +287,7 @@ def _describe(
     words += ["--keep"] if options.keep else []
     there = replace(workspace, root=prepared.root.path, layout=Layout())
     go_on = workspace.command("wheel rebuild", *words)
-    return describe_failed(there, prepared, outcome, go_on)
+    return describe_failed(there, prepared, outcome, None, go_on)
 
 
 # What came of it.

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Plan, Step
+from xpusetup.machine.companions import INDEX
 from xpusetup.plan.compile import TOOLKIT, renew_toolkit, sycl_log
 from xpusetup.plan.component import make_fetch
 from xpusetup.plan.context import Context, file_name
@@ -39,7 +41,11 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
     if not layout.adopted and not layout.venv.startswith(ROOT):
         venv = shlex.quote(layout.venv)
         message = f"there is no environment {layout.venv} yet, and --only {XPU} builds for a torch in one"
-        raise UsageError(message, fix="make it, and install that torch into it: ", command=f"python3 -m venv {venv}")
+        lines = (
+            Command(f"python3 -m venv {venv}"),
+            install_torch(layout.venv, Version(_torch(profile).version).base_version),
+        )
+        raise UsageError(message, fix=Advice("make it, and install that torch into it:\n", Advice.lines(lines)))
     if not layout.adopted:
         fix = "name an environment that is there, with that torch in it: --into ENV"
         message = f"--only {XPU} builds for a torch that is installed, and no environment with one is named"
@@ -47,6 +53,11 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
     steps = select(tuple(_steps(context, _torch(profile))), replace(request, only=()))
     plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
     return check_origins(profile, request, plan)
+
+
+def install_torch(venv: str, release: str) -> Command:
+    """Give the command that installs a torch without XPU into an environment."""
+    return Command(f"{shlex.quote(venv)}/bin/python -m pip install torch=={release} --index-url {INDEX}/cpu")
 
 
 def _torch(profile: Profile) -> SourceComponent:

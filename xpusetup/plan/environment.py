@@ -121,7 +121,7 @@ def _make_adoption(context: Context, pins: Iterable[str]) -> Step:
     requires = (word for pin in pins_of_python(pins, target.python_version) for word in ("--requires", pin))
     return Step(
         id="venv",
-        title=f"a look at the environment {layout.venv}",
+        title="a look at the environment that is named",
         run=(context.helper("adopt_environment.py", *options, *requires, "--out", result),),
         locks=("venv",),
         makes=(result,),

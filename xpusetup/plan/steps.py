@@ -1,6 +1,7 @@
 """From a profile, a request, a target and a layout to the steps: a pure function, nothing else."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
@@ -156,8 +157,11 @@ def _fetches(run: tuple[tuple[str, ...], ...]) -> bool:
 
 def make_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
     """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
-    context = Context(profile, request, target, layout)
     _check(profile, request)
+    context = Context(profile, request, target, layout)
+    if request.only and not request.ready and len(_chosen(context)) == len(make_order(profile.components)):
+        request = replace(request, only=(), verify="off")  # that is all there is: it is guarded too
+        context = replace(context, request=request)
     if request.target:
         until = step_of(find_target_part(profile, request))
         steps = tuple(_needed(tuple(_all_steps(context, request)), {until}))

@@ -60,7 +60,8 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
 
 WITHOUT_OCLOC = (
     "no ocloc is here: the GPU's driver compiles each kernel when it is first used."
-    " For machine code install intel-ocloc (on Debian libigc2 too), and build with --arch LIST"
+    " For machine code install intel-ocloc (on Debian sid libigc2 too; Debian 12 and 13 have none),"
+    " and build with --arch LIST"
 )
 
 

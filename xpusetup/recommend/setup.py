@@ -94,7 +94,8 @@ def toolchain_tasks(facts: Facts, manager: Manager | None, goal: Goal) -> Iterat
 
 OCLOC = (
     "The tool chain is made by a step of the build. Without ocloc it compiles SPIR-V alone (--arch auto). Code for GPUs"
-    " ahead of time needs ocloc: intel-ocloc, and on Debian libigc2, which that package does not require."
+    " ahead of time needs ocloc: intel-ocloc, and on Debian sid libigc2, which that package does not require. Debian 12"
+    " and 13 have none."
 )
 OCLOC_SOURCE = "ocloc 26.27 of Debian sid without libigc2: Loading of IGC library has failed (exit 250)"
 

@@ -34,6 +34,7 @@ def write_ended(root: Root, one: Running, state: str) -> None:
         time=now(),
         seconds=round(one.seconds, 3),
         made=one.step.makes,
+        needs=one.step.needs,
         load=(one.jobs, max(0, one.mem_peak - one.mem_at_start), one.max_rss) if one.jobs else None,
         edges=one.passes.total or one.total,
         lane=lane_of(one.step),
@@ -53,17 +54,15 @@ def write_began(root: Root, step: Step, key: str) -> None:
         last.get("state") == BEGAN and isinstance(last.get("time"), int | float) and "key" in last
     ):  # else it was damaged
         _write(root, _make_cut(root.log(step.id), last))
-    _write(root, JournalLine(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
+    _write(root, JournalLine(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step), needs=step.needs))
 
 
 def _make_cut(log: Path, began: dict[str, Any]) -> JournalLine:
     """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
     until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
     took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
-    lane = began.get("lane", "")
-    return JournalLine(
-        step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges, lane=lane
-    )
+    same = {name: began[name] for name in ("step", "key", "lane", "needs") if name in began}
+    return JournalLine(**same, state=CUT, time=until, seconds=took, edges=edges)
 
 
 def read_progress(log: Path) -> tuple[int, int]:

@@ -27,8 +27,8 @@ def find_changes(before: str, inputs: str, script: str) -> tuple[str, ...]:
     return (*_changed_inputs(old_inputs, inputs), *_changed_script(old_script, script))
 
 
-LINES = ("no longer: ", "now: ")
-"""How a change of a script's line is told: one says little without the others."""
+LINES = ("no longer: ", "now: ", "it no longer comes ", "it now comes ")
+"""How a change of a script's line, or of its place, is told: one says little without the others."""
 
 
 def summarise(changed: tuple[str, ...]) -> str:
@@ -38,7 +38,7 @@ def summarise(changed: tuple[str, ...]) -> str:
     told = [each for each in changed if not each.startswith(LINES)] or changed
     if len(told) > 1 and told[0].startswith(LINES):
         return "its script changed (plan --explain shows how)"
-    more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+    more = f" and {len(changed) - 1} more change{'s' if len(changed) > 2 else ''}" if len(changed) > 1 else ""  # noqa: PLR2004 - grammar
     return f"{told[0]}{more}"
 
 

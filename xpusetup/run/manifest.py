@@ -24,8 +24,9 @@ from xpusetup.system import files
 from xpusetup.system.git import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
+    from xpusetup.base.model import Step
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
     from xpusetup.run.runner import RunOutcome
@@ -302,15 +303,16 @@ def _pin(part: dict[str, Any]) -> dict[str, Any]:
 DISK = "results/disk.json"
 
 
-def read_history(root: Path, profile: str) -> History:
-    """Give what is known of a profile's builds here; the root's own come first."""
+def read_history(root: Path, profile: str, steps: Sequence[Step] = ()) -> History:
+    """Give what is known of a profile's builds here, of these steps done in the same way; the root's own come first."""
     from xpusetup.run.time_left import merge_histories, parse_journal  # noqa: PLC0415 - a build that is done asks for none
 
     beside = sorted(path.parent for path in root.parent.glob(f"*/{JOURNAL}")) if root.parent.is_dir() else []
     others = [path for path in beside if path != root and _builds(path, profile)]
     found = []
     for path in (root, *others):
-        history, disk = parse_journal(files.read_text(path / JOURNAL) or ""), read_document(path / DISK).get("bytes")
+        history = parse_journal(files.read_text(path / JOURNAL) or "", steps, whole=path != root)
+        disk = read_document(path / DISK).get("bytes")
         found.append(history._replace(disk=disk if isinstance(disk, int) else None))
     return merge_histories(found)
 

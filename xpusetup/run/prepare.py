@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,13 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import UnfitError, read_as, to_table
-from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, XPU, Mode, Plan, Request, Target, Toolkit
 from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, find_needed
-from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
+from xpusetup.config.request import render_request
+from xpusetup.config.take import describe_chosen
 from xpusetup.emit.script import render_script
-from xpusetup.plan.addon import TRIED
+from xpusetup.plan.addon import ADDON, TRIED, install_torch
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
@@ -43,7 +43,6 @@ from xpusetup.system import files
 from xpusetup.system.environment import short_path, variable
 from xpusetup.system.files import is_open_to_others
 from xpusetup.system.kept import keep
-from xpusetup.system.trust import find_foreign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +60,9 @@ if TYPE_CHECKING:
 
 def find_ready(workspace: Workspace, request: Request) -> Request:
     """Give the request with what is ready in the environment. Raises NotReadyError for what is nowhere."""
+    if request.only == (XPU,):
+        _find_torch(workspace, request)
+        return request
     if request.until.endswith(".fetch"):
         return request  # a source is fetched whatever it is built on
     needed = find_needed(workspace.profile.components, request.only)
@@ -72,6 +74,27 @@ def find_ready(workspace: Workspace, request: Request) -> Request:
         if (not found and part.kind == "source") or (found and not _same_release(found, part.version)):
             raise _refuse(workspace, request, part, found)
     return replace(request, ready=tuple(name for name, version in here.items() if version))
+
+
+def _find_torch(workspace: Workspace, request: Request) -> None:
+    """Look for the torch that XPU is built for, before anything is fetched. Raises NotReadyError for another one."""
+    part = next((part for part in workspace.profile.components if part.name == "torch" and part.kind != "skip"), None)
+    if not workspace.layout.adopted or part is None:
+        return  # the plan says so
+    found, wanted = _stands(workspace, part), Version(part.version).base_version
+    if not found:
+        has = "no torch is in it"
+    elif found.partition("+")[2].startswith(XPU):
+        has = f"its torch {found} has XPU of its own"
+    elif _same_release(found, wanted) or "torch" in dict(request.sources):
+        return
+    else:
+        has = f"torch {found} is in it"
+    venv = workspace.layout.venv
+    why = f"--only {XPU} of {workspace.profile.name} builds for torch {wanted} in {short_path(venv)}, and {has}"
+    raise NotReadyError(
+        why, fix="name another --into ENV, or install that torch: ", command=install_torch(venv, wanted)
+    )
 
 
 def _built(root: Path, name: str) -> bool:
@@ -109,65 +132,6 @@ def _refuse(
     why = f"--only {only} needs {part.distribution} {part.version}, and {places}"
     line = workspace.command("build", *words)
     return NotReadyError(why, fix="build it first, with the same command: ", command=line)
-
-
-# Trees of the user's own. A root that an option names was made for them: it keeps to those that it was last built of,
-# because the pinned commit in their place costs hours, and whoever left an option out did not ask for that.
-
-
-def keep_trees(workspace: Workspace, request: Request) -> tuple[Workspace, Request]:
-    """Give the request with the trees that its root was last built of, and the workspace with a word on each.
-
-    A tree stays until another, the pinned commit or another revision is asked for. Where the root is that of the
-    profile, they are left, which is said too. What names them has to be trusted as they are. Raises UsageError for a
-    tree that is gone.
-    """
-    with files.noting() as seen:
-        lock = read_lock(Root(workspace.root)) or {}
-    words = lock.get("words")
-    if lock.get("named") != workspace.known["named"] or not isinstance(words, list):
-        return workspace, request
-    before = sort_words([str(word) for word in words])
-    left = {name: tree for name, _, tree in (word.partition("=") for word in before.get("--source", ()))}
-    left = {name: tree for name, tree in left.items() if _is_open(workspace, request, lock, name)}
-    notes = [*workspace.take_notes, *(_say_tree(workspace, name, tree) for name, tree in left.items())]
-    if workspace.root_named and left:
-        for name, tree in left.items():
-            request = _keep(workspace, request, name, tree)
-        workspace = replace(workspace, foreign=(*workspace.foreign, *find_foreign(seen)))
-    now = sort_words(render_request(request))
-    gone = [(option, value) for option in ("--set", "--patch") for value in before.get(option, ())]
-    gone = [(option, value) for option, value in gone if value not in now.get(option, ())]
-    if gone:
-        notes.append(f"the last build here was with {shlex.join(chain(*gone))}, which this one leaves out")
-    return replace(workspace, take_notes=tuple(notes)), request
-
-
-def _is_open(workspace: Workspace, request: Request, lock: Mapping[str, object], name: str) -> bool:
-    """Say whether nothing was asked of a component whose tree the last build had, and the profile still has it."""
-    parts = [part for part in workspace.profile.components if part.kind != "skip"]
-    vendored = (item.name for part in parts if part.kind == "source" for item in part.vendored)
-    revs = workspace.known["rev"] != lock.get("rev") and name in workspace.revs
-    asked = name in {*dict(request.sources), *request.pinned} or revs or workspace.takes.get(name) == "wheel"
-    return not asked and name in {*(part.name for part in parts), *vendored}
-
-
-def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Request:
-    try:
-        return with_sources(request, [f"{name}={tree}"])
-    except UsageError as error:
-        why = f"the last build in {workspace.root} was of a tree of your own, {name}={tree}: {error.message}"
-        pinned = workspace.command("build", "--source", f"{name}={PINNED}")
-        fix = f"name another: --source {name}=DIR; or build the pinned commit: "
-        raise UsageError(why, fix=fix, command=pinned) from error
-
-
-def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
-    folder = tree.removesuffix(EDITABLE)
-    if workspace.root_named:
-        return f"{name} is of your tree {folder}, as in the last build here; the pinned one: --source {name}={PINNED}"
-    again = f"your tree again: --source {shlex.quote(f'{name}={tree}')}"
-    return f"{name} is the pinned one, where the last build here was of your tree {folder}; {again}"
 
 
 # From a workspace to a plan: first without looking at the machine, then with it.
@@ -316,6 +280,10 @@ def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tupl
 
 
 def _check(workspace: Workspace, request: Request) -> None:
+    if request.sources:
+        from xpusetup.run.trees import check_trees  # noqa: PLC0415 - most builds are of no tree of the user's own
+
+        check_trees(workspace.profile, request)
     if request.arch or workspace.settings.arch:
         from xpusetup.machine.gpus import check_targets  # noqa: PLC0415 - most builds name no target
         from xpusetup.machine.tables import target_table  # noqa: PLC0415 - same
@@ -352,13 +320,13 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
         scripts={step.id: render_script(step, plan) for step in plan.steps},
         identities=read_identities(target, root),
         purpose=purpose,
-        notes=(*describe_set(workspace.profile, request), *describe_takes(workspace))
+        notes=(*describe_set(workspace.profile, request), *describe_takes(workspace, purpose))
         if purpose.command == "build"
         else (),
     )
 
 
-def describe_takes(workspace: Workspace) -> tuple[str, ...]:
+def describe_takes(workspace: Workspace, purpose: Purpose = BUILD) -> tuple[str, ...]:
     """Say of each part that is taken in another way than the profile has it, and of what an earlier build left."""
     python = shlex.quote(workspace.layout.python.replace(ROOT, str(workspace.root)))
     stands = (
@@ -367,7 +335,14 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
         for part in workspace.profile.components
         if part.kind == "skip" and part.distribution and _built(workspace.root, part.name)
     )
-    return (*workspace.take_notes, *stands)
+    kit, chosen = workspace.profile.toolkit, describe_chosen(workspace.profile)
+    alone = (
+        kit
+        and purpose is ADDON
+        and f"--only {XPU} is always compiled by {kit.title} (--toolkit {kit.called}), {kit.confidence}"
+    )
+    notes = (alone if alone and note == chosen else note for note in workspace.take_notes)
+    return (*notes, *stands)
 
 
 def write_prepared(workspace: Workspace, request: Request, prepared: PreparedPlan) -> None:

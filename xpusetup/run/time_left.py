@@ -73,8 +73,8 @@ class ExpectedCost:
 class Estimate:
     """What earlier builds here took: seconds, bytes on disk and of memory; `unknown`: steps never run.
 
-    `bytes` is 0 where no step needs the network, else None: what pip and git transfer is nowhere counted. `expected`
-    is what the profile says of a whole build.
+    `bytes` is 0 where no step needs the network, else None: what pip and git transfer is nowhere counted. `as_wheel`:
+    what will be installed editable, and was measured as a wheel. `expected` is what the profile says of a whole build.
     """
 
     seconds: float | None
@@ -83,6 +83,7 @@ class Estimate:
     memory: int | None
     jobs: int | None
     unknown: tuple[str, ...]
+    as_wheel: tuple[str, ...] = ()
     expected: ExpectedCost | None = None
 
 
@@ -95,11 +96,18 @@ class _Line(NamedTuple):
     seconds: float
     load: StepLoad | None
     edges: int
+    needs: tuple[str, ...] | None
 
 
-def parse_journal(text: str) -> History:
-    """Read what each step took when it last went well; lines that can't be read count for nothing."""
+def parse_journal(text: str, steps: Sequence[Step] = (), *, whole: bool = False) -> History:
+    """Read what each step took when it last went well; lines that can't be read count for nothing.
+
+    Of `steps` only what was done in the same way counts, with the same needs: one that installs a wheel may compile
+    when it is editable. `whole`: a run that compiled less than another one says nothing.
+    """
+    needs = {step.id: step.needs for step in steps}
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
+    records = [one for one in records if one.needs is None or needs.get(one.step, one.needs) == one.needs]
     loads: dict[str, StepLoad] = {}
     edges: dict[str, int] = {}
     for one in filter(lambda record: record.well, records):  # one that went on near its end took less than it needs
@@ -108,18 +116,22 @@ def parse_journal(text: str) -> History:
             loads[step] = load
         if one.edges > edges.get(step, 0):
             edges[step] = one.edges
-    return History(seconds=_add_attempts(records), loads=loads, edges=edges)
+    return History(seconds=_add_attempts(records, edges if whole else {}), loads=loads, edges=edges)
 
 
-def _add_attempts(records: Sequence[_Line]) -> dict[str, float]:
-    """Give the seconds of each step, with those of the attempts at the same before it that left ninja less to do."""
+def _add_attempts(records: Sequence[_Line], least: Mapping[str, int]) -> dict[str, float]:
+    """Give the seconds of each step, with those of the attempts at the same before it that left ninja less to do.
+
+    `least`: the commands of ninja below which a step was done in part.
+    """
     seconds: dict[str, float] = {}
     before: dict[tuple[str, str], tuple[float, int]] = {}
     for one in records:
         spent, edges = before.pop((one.step, one.key), (0.0, 0))
         took = one.seconds + (spent if one.edges < edges else 0.0)
         if one.well:
-            seconds[one.step] = round(took, 3)
+            if max(one.edges, edges) >= least.get(one.step, 0):
+                seconds[one.step] = round(took, 3)
         elif one.edges or edges:  # without edges of its own it ended before ninja began
             before[one.step, one.key] = (took, one.edges or edges)
     return seconds
@@ -132,7 +144,8 @@ def _parse_record(line: str) -> _Line | None:
         step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
         if not isfinite(seconds):
             return None
-        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges)
+        needs = None if record.get("needs") is None else tuple(map(str, record["needs"]))
+        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges, needs=needs)
     except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version
         return None
 
@@ -158,15 +171,19 @@ def make_estimate(
     steps: Sequence[Step], todo: Collection[str], history: History, *, jobs: int, memory_per_job: float
 ) -> Estimate:
     """Estimate what is still to do of a plan; `jobs` 0 means not known, `memory_per_job` is in bytes."""
-    unknown = tuple(step.id for step in steps if step.id in todo and step.id not in history.seconds)
+    near = {step.id: f"{step.component}.build" for step in steps if step.id in todo and "compiler" in step.needs}
+    near = {step: build for step, build in near.items() if step not in history.seconds and build in history.seconds}
+    seconds = {**history.seconds, **{step: history.seconds[build] for step, build in near.items()}}
+    unknown = tuple(step.id for step in steps if step.id in todo and step.id not in seconds)
     fetches = any(lane_of(step) == "network" for step in steps if step.id in todo)
     return Estimate(
-        seconds=None if unknown else round(simulate(steps, todo, history.seconds), 1),
+        seconds=None if unknown else round(simulate(steps, todo, seconds), 1),
         bytes=None if fetches else 0,
         disk=history.disk,
         memory=int(jobs * memory_per_job) if jobs else None,
         jobs=jobs or None,
         unknown=unknown,
+        as_wheel=tuple(build.removesuffix(".build") for build in near.values()),
     )
 
 
@@ -192,7 +209,7 @@ FIRST_SECONDS = 20.0
 FIRST_COUNT = 10
 FIRST_SHARE = 0.15
 """Share of the commands before which the pace says nothing: the first files of a project are smaller than the rest."""
-COUNTED = re.compile(r"^\[\d+/\d+\] ?")
+COUNTED = re.compile(r"^ *\[\d+/\d+\] ?")
 OBJECT = re.compile(r" -o (\S+)")
 MINUTE = 60
 HOUR = 3600

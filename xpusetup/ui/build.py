@@ -141,6 +141,12 @@ def _wheels(data: BuildResult) -> str:
     return "1 wheel" if len(data.wheels) == 1 else f"{len(data.wheels)} wheels"
 
 
+def _is_shown(failure: StepFailure, line: str) -> bool:
+    """Say whether a line of the log is that of the compiler which stands above all."""
+    told = line.partition("error:")[2].strip()
+    return bool(told) and any(told in each for each in failure.compiler)
+
+
 def show_failure(console: Console, failure: StepFailure) -> None:
     go_on = failure.go_on
     if failure.compiler:  # flush left and in one line: editors and terminals make a link of FILE:LINE:COLUMN
@@ -149,11 +155,12 @@ def show_failure(console: Console, failure: StepFailure) -> None:
         console.print(escape(line), soft_wrap=True)
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
-        show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
+        shown = _is_shown(failure, failure.causes[0].text)
+        show_cause(console, failure.causes[0], indent=3, log="" if shown else Path(failure.log).name)
     elif failure.said:
         show_said(console, failure.said, indent=3)
     else:  # what the log says by itself
-        if failure.first_error:
+        if failure.first_error and not _is_shown(failure, failure.first_error):
             console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
             console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
         if failure.last_lines:

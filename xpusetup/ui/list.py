@@ -69,5 +69,6 @@ def _more(row: BuildSummary) -> tuple[str, ...]:
 def _state(row: BuildSummary) -> str:
     made = "installed" if row.made_by == "install" else "built"
     steps = f"{row.done} of {row.steps} steps"
-    words = {"done": made, "half": steps, "at work": f"at work, {steps}", "failed": f"{row.failed} failed"}
+    half = f"interrupted in {', '.join(row.interrupted)}, {steps}" if row.interrupted else steps
+    words = {"done": made, "half": half, "at work": f"at work, {steps}", "failed": f"{row.failed} failed"}
     return words.get(row.state, row.state)

@@ -157,12 +157,11 @@ class BuildView:
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")
         waited = event.time - step.said
-        due = waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
+        counting = step.count < step.total  # the last command may fail yet, and what follows is not counted
+        due = waited >= SIGN_OF_LIFE or (counting and waited >= TENTH and step.share() // 10 > step.told // 10)
         if due and not self._moving:
             step.said, step.told = event.time, step.share()
-            what = (
-                f"[{step.count}/{step.total}] {step.share():3d} %{step.left(event.time)}" if step.total else step.text
-            )
+            what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(event.time)}" if counting else step.text
             took = render_duration(event.time - step.began)
             self._console.print(f"   {step.id:<20} {took:>7}    {what}", markup=False)
 

@@ -23,10 +23,10 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     rows = []
     for step in data.steps:
         state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
-        why = f": {escape(step.why)}" if step.why else ""
+        why = f": {with_home(step.why)}" if step.why else ""
         # with a toolkit goes a compiler
         needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)
-        rows.append((step.id, " ".join(needs), state + why, escape(step.title)))
+        rows.append((step.id, " ".join(needs), state + why, with_home(step.title)))
     console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {with_home(data.root)}\n")
     for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
@@ -40,7 +40,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
         console.print(f"   {escape(data.fix)}")
     _show_savings(console, data.savings, verbose)
     if any(step.state != "done" for step in data.steps):
-        console.print(f"\n [bold]build it[/]  {escape(data.build)}")
+        console.print(f"\n [bold]build it[/]  {with_home(data.build)}")
     if verbose:
         _show_details(console, data)
 
@@ -84,7 +84,8 @@ def _estimate(data: PlanResult) -> str:
         whole = f"{time}{_range(cost.disk, render_size)} on disk ({whence})"
         return f"no estimate for this choice; the whole profile: {whole}\n {memory}"
     if told.seconds is not None:
-        time = f"{render_about(told.seconds)} ({HERE})"
+        way = f", {name_some(told.as_wheel)} as a wheel" if told.as_wheel else ""
+        time = f"{render_about(told.seconds)} ({HERE}{way})"
     elif cost and cost.seconds:
         time = f"{_range(cost.seconds, _about)} ({whence})"
     else:
@@ -112,7 +113,7 @@ def _range(ends: tuple[float, float], render: Callable[[float], str]) -> str:
 
 def show_explain(console: Console, data: PlanResult) -> None:
     """Print each step that would run with every input that changed; then those that follow, and the rest."""
-    console.print(f"\n {data.profile} · {escape(data.root)}\n")
+    console.print(f"\n {data.profile} · {with_home(data.root)}\n")
     for step in data.steps:
         if step.state == "stale" and not _follows(step):
             console.print(f" {MARKS['stale']} {step.id}")

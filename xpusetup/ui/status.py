@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.base.text import describe_older
 from xpusetup.ui.console import chosen, home_quoted, prose, steps_coming, steps_left, verified, with_home
 from xpusetup.ui.members import show_misfits, show_proofs
 from xpusetup.ui.unverified import show_unverified
@@ -96,7 +97,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
 
 def _show_older(console: Console, data: BuildStatus) -> None:
     if data.older:
-        prose(console, "   ", f"the environment still holds {', '.join(data.older)} of the build before")
+        prose(console, "   ", describe_older(data.older))
 
 
 def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:

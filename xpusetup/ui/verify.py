@@ -111,7 +111,10 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     failing = [check for check in checks if check.level in FAILING]
     skipped = sum(check.level == "skip" for check in checks)
     beside = f", {skipped} skipped" if skipped else ""
-    if data.verified:
+    if data.verified and not data.whole:
+        these = "this check passes" if len(checks) - skipped == 1 else f"these {len(checks) - skipped} checks pass"
+        console.print(f"\n [green]✓[/] {these}{beside}; that is no whole verification")
+    elif data.verified:
         on = f" on {PLACES[data.verified_on]}" if data.verified_on in PLACES and data.device != "cpu" else ""
         console.print(f"\n [green]✓[/] verified{on}: {len(checks) - skipped} checks{beside}")
     else:

@@ -63,6 +63,7 @@ export USE_ROCM=0
 export USE_STATIC_MKL=1
 export USE_XCCL=0
 export USE_XPU=1
+export XPUSETUP_SYCL_LOG="$ROOT"/results/sycl.jsonl
 cd "$ROOT"/src/torch
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_sycl_toolkit.py --into "$ROOT"/toolkit
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/torch/build --tools \

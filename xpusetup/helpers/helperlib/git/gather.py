@@ -154,6 +154,7 @@ class Servers:
         pauses: Sequence[float],
     ) -> GitAnswer:
         """Call git again after each pause as long as its failure may pass."""
+        before = ""
         for pause in (*pauses, None):
             said = self.git.call(
                 *arguments, strange=strange, hear=lambda line: bool(progress and progress.take(name, line))
@@ -161,7 +162,8 @@ class Servers:
             if said.code == 0 or said.kind != PASSING or pause is None:
                 break
             seconds = pause * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 - no secret
-            say(f"note: {name}: {said.last}; tried again in {seconds:.0f} s")
+            say(f"note: {name}: {'the same' if said.last == before else said.last}; tried again in {seconds:.0f} s")
+            before = said.last
             time.sleep(seconds)
         return said
 

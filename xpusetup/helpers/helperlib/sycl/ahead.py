@@ -36,7 +36,10 @@ if TYPE_CHECKING:
 GEN = "spir64_gen"
 LIBRARIES = ("libigc.so*", "libocloc.so*")
 PLACES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
-PACKAGES = "install ocloc with its compiler (Debian and Ubuntu: apt-get install intel-ocloc libigc2)"
+PACKAGES = (
+    "install ocloc with its compiler "
+    "(Ubuntu: intel-ocloc; Debian sid: intel-ocloc and libigc2; Debian 12 and 13 have none)"
+)
 REFUSED = 245
 """What ocloc ends with where the code of an image cannot be built for a GPU (ocloc 26.27, as the next one)."""
 IN_A_LIST = 1

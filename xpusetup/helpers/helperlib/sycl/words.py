@@ -40,6 +40,7 @@ class WordGroup(NamedTuple):
 
 DROPPED = "the compiler's library would drop it in silence"
 NOT_JOINED = "host and device code are joined in one object, which a linker cannot optimise as a whole"
+OF_A_PROCESSOR = "it names processors for Intel's host compiler; host code is g++'s: -march=native, or another -march="
 PRECISE = "host code is compiled as precisely as g++ does by itself"
 
 GROUPS: tuple[WordGroup, ...] = (
@@ -52,6 +53,7 @@ GROUPS: tuple[WordGroup, ...] = (
             Word(r"--xpusetup-kernel-suffix=\w+", "own"),
             Word(r"-fsycl-max-parallel-link-jobs=\d+", "own"),
             Word(r"-fsycl-link|-fsycl-targets=.*|-fsycl-host-compiler=.*|-fsycl-host-compiler-options=.*", "own"),
+            Word(r"-a?x[A-Z].*", "refused", why=OF_A_PROCESSOR),
             Word(r"-o|-x|-MF|-MT|-MQ", "own", 1),
             Word(r"-o.+|-x.+|-MD|-MMD|-MP|-MG|-MF.+|-MT.+|-MQ.+", "own"),
             Word(r"-Xs|-Xsycl-target-backend|-Xsycl-target-backend=\S+", "own", 1),
