@@ -267,7 +267,7 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def check_folder(path: Path, *, there: bool = False, how: str = "") -> Path:
-    """Refuse a folder that flags, first lines or PATH cannot hold; what is `there` has to move. `how`: what chose it."""
+    """Refuse a folder that flags or PATH cannot hold; what is `there` has to move. `how`: what chose it."""
     if odd := sorted(set(filter(_is_odd, str(path)))):
         what = "move it to a plainer one, and name that" if there else "choose a plainer one"
         said = f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry"
