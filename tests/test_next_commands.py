@@ -61,6 +61,7 @@ AT_AN_END = {
         "Skill",
         "StepLog",
         "SuiteResult",
+        "TriedChange",
         "UpstreamReport",
     ),
     *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),

@@ -24,7 +24,7 @@ IN_PLACE = {
     ("generate_kernels", "source"),  # same
     ("helperlib/codegen/inductor", "folder / f'{name}.py'"),  # same
     # in the temporary folder of one call of the compiler
-    *(("helperlib/sycl/compile", name) for name in ("both", "held", "text")),
+    *(("helperlib/sycl/compile", name) for name in ("both", "text")),
     *(("helperlib/sycl/device_pass", name) for name in ("path", "request", "work.header")),
     *(("helperlib/sycl/device", name) for name in ("file", "request_file.parent / 'answer.json'")),
     ("helperlib/sycl/ahead", "source"),
