@@ -196,4 +196,4 @@ def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
                 console, show_setup(prepare_setup(SetupOptions(facts=str(file), root=root))).data, verbose=False
             )
         assert isinstance(console.file, StringIO)
-        assert "to build torch-" in console.file.getvalue()
+        assert "--for build" in console.file.getvalue()

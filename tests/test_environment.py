@@ -244,6 +244,12 @@ def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
         ("./plain", errno.ENOENT, "the interpreter that the first line of ./plain names is not there", "-- PROGRAM"),
         ("plain", errno.ENOENT, "there is no command 'plain'", "./plain names the file that is here"),
         ("nosuch", errno.ENOENT, "there is no command 'nosuch'", "check the spelling"),
+        (
+            "pyhton3",
+            errno.ENOENT,
+            "there is no command 'pyhton3' in the built environment; did you mean python3?",
+            "xpusetup run -- python3 'a b'",
+        ),
         ("./plain/x", errno.ENOTDIR, "there is no command './plain/x'", "check the spelling"),
         ("env", errno.E2BIG, "env: Argument list too long", "give fewer arguments"),
     ],
@@ -254,6 +260,9 @@ def test_why_a_command_cannot_be_started(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "folder").mkdir()
     (tmp_path / "plain").write_text("echo hi\n")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3").touch()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     told = not_started((word, "a b"), OSError(code, os.strerror(code)))
     assert told.code == (127 if "there is no command" in message else 126)
     assert message in told.message

@@ -15,7 +15,7 @@ from xpusetup.base.model import Event, parse_progress, parse_summary
         ("[1/7561] Building CXX object x.o", (1, 7561)),
         ("[7561/7561] Linking", (7561, 7561)),
         ("[3/4]", (3, 4)),
-        (" [3/4] x", (0, 0)),
+        ("  [3/4] x", (3, 4)),  # as pip shows it
         ("[3/4", (0, 0)),
         ("[a/b] x", (0, 0)),
         ("[ 50%] Building", (0, 0)),

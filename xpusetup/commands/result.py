@@ -62,8 +62,13 @@ def complete(command: Command, context: Mapping[str, Sequence[str]], words: Sequ
 
 
 def _with_another(command: Command, words: Sequence[str]) -> Command:
-    """Give the command line with another option, or with a word in place of one of its own."""
+    """Give the command line with another option, or with a word in place of one of its own.
+
+    How its answer is to be shown is left out.
+    """
     first, last = command.again[0], command.again[-1]
+    own = words.index("--") if "--" in words else len(words)
+    words = [*(word for word in words[:own] if word not in {"--json", "--quiet"}), *words[own:]]
     if first.startswith("-"):
         kept = re.sub(rf"\0{first}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
         return Command(shlex.join((*kept, *command.again)))

@@ -160,14 +160,20 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
     return _no_command(command)
 
 
+ALIKE = 0.8
+"""How alike a mistyped program and the one that is meant are: there are thousands of programs."""
+
+
 def _no_command(command: Sequence[str]) -> NoCommandError:
     """Say that there is no such program, with the one that is near."""
     word = command[0]
     said = f"there is no command {word!r} in the built environment"
     if "/" not in word and Path(word).is_file():
         return NoCommandError(said, fix=f"./{word} names the file that is here")
-    if close := nearest(word, _programs()):
-        return NoCommandError(said, command=f"xpusetup run -- {shlex.join([close, *command[1:]])}")
+    if "/" not in word and (close := nearest(word, _programs(), ALIKE)):
+        return NoCommandError(
+            f"{said}; did you mean {close}?", command=f"xpusetup run -- {shlex.join([close, *command[1:]])}"
+        )
     return NoCommandError(said, fix="check the spelling")
 
 
