@@ -32,7 +32,10 @@ def test_a_build_is_removed_when_nobody_needs_it(tmp_path: Path) -> None:
     hold.unlink()
     assert xpusetup("build", *tiny.options(root), "--verify", "off", env=tiny.env).code == 0
     unasked = xpusetup("remove", "--root", str(root), env=tiny.env)
-    assert (unasked.code, unasked.err.splitlines()[-1]) == (2, f"   fix  xpusetup remove --root {root} --yes")
+    assert (unasked.code, unasked.err.splitlines()[-1]) == (
+        2,
+        f"   fix  to remove it unasked: xpusetup remove --root {root} --yes",
+    )
     (root / "src/tiny/tiny.c").write_text("/* mine */\n")
     # as in a hook of git, or where a home is kept in git: none of it is about the trees of a build
     other = {"GIT_DIR": str(tiny.repository / ".git"), "GIT_WORK_TREE": str(tiny.repository)}

@@ -160,7 +160,9 @@ def test_apt_itself_reads_the_sources(place: dict[str, str], tmp_path: Path) -> 
 
 
 def test_without_root_nothing_is_asked_of_root(place: dict[str, str]) -> None:
-    done = xpusetup("setup", "--profile", "torch-2.10", "--no-root", "--apply", "--yes", "--json", env=place)
+    done = xpusetup(
+        "setup", "--profile", "torch-2.10", "--for", "build", "--no-root", "--apply", "--yes", "--json", env=place
+    )
     assert done.code == 0, done.err
     assert [words[0] for words in said(place)] == ["sh", "sh"]
     assert "2025.3.2.36_offline.sh" in said(place)[0][2]

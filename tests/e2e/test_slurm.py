@@ -28,6 +28,8 @@ gpu_partition = "gpu"
 gres = "gpu:xpu:1"
 cpus = 1
 memory_gib = 1
+verify_cpus = 1
+verify_memory_gib = 1
 scratch = "{folder}/node/$SLURM_JOB_NAME"
 nodes = 1
 """

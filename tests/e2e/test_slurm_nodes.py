@@ -31,6 +31,8 @@ gpu_partition = "gpu"
 gres = "gpu:xpu:1"
 cpus = 1
 memory_gib = 1
+verify_cpus = 1
+verify_memory_gib = 1
 """
 TITLES = ["rank 0 on n1", "rank 1 on n2", "nodes compute together"]
 

@@ -31,6 +31,8 @@ gpu_partition = "gpu"
 gres = "gpu:xpu:1"
 cpus = 1
 memory_gib = 2
+verify_cpus = 1
+verify_memory_gib = 2
 scratch = "{folder}/node"
 nodes = 1
 """
