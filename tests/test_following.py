@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from xpusetup.base.errors import UsageError
 from xpusetup.run.lock import describe_process, hold_lock, is_held
-from xpusetup.system.logs import CHUNK, follow, read_lines
+from xpusetup.system.logs import CHUNK, follow, read_lines, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 class Writer:
@@ -105,3 +107,26 @@ def test_lines_of_a_log(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_bytes(b"one\n\xff two\r\n" + b"x" * (CHUNK + 5))
     assert [len(line) for line in read_lines(tmp_path / "a.log")] == [3, 5, CHUNK, 5]
     assert list(read_lines(tmp_path / "none.log")) == []
+
+
+def test_a_program_is_no_log() -> None:
+    with pytest.raises(UsageError, match="is a binary file, not a log"):
+        list(read_log(Path(sys.executable).resolve()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"",
+        b"\0" * 9000,
+        b"\0" * 9000 + b"ninja: build stopped: subcommand failed.\n",
+        b"\x1b]0;make\x07\x1b[31merror\x1b[0m\r\x08\x08\n" * 40,
+        "Übersetzung läuft ✓\n".encode() * 40,
+        "Übersetzung läuft\n".encode("latin-1") * 40,
+        "error: wrong\n".encode("utf-16-le") * 40,
+    ],
+    ids=["empty", "zeros alone", "zeros of a cut file", "terminal", "utf-8", "latin-1", "utf-16"],
+)
+def test_what_terminals_and_cut_off_files_hold_is_a_log(text: bytes, tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(text)
+    assert b"".join(read_log(tmp_path / "log")) == text

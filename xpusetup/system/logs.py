@@ -63,6 +63,7 @@ def _is_another(path: Path, handle: int) -> bool:
 CHUNK = 1 << 18
 STDIN = "-"
 ZSTANDARD = b"\x28\xb5\x2f\xfd"
+IN_NO_TEXT = bytes({*range(1, 0x20)} - {*b"\a\b\t\n\v\f\r\x1b"})
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
 """By the bytes with which a file begins, whatever its name."""
 
@@ -103,11 +104,19 @@ def _read_stream(stream: BinaryIO, name: str) -> Iterator[bytes]:
     if first.startswith(ZSTANDARD):
         raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | ", command="xpusetup explain -")
     if opener is None:
+        if _is_binary(first):
+            raise UsageError(f"{name} is a binary file, not a log", fix=A_LOG)
         yield first
         yield from iter(lambda: stream.read(CHUNK), b"")
         return
     with opener(_Joined(first, stream), "rb") as unpacked:
         yield from _read_packed(unpacked, name)
+
+
+def _is_binary(first: bytes) -> bool:
+    """Say whether it has more control characters than a terminal's output can have; NULs are those of a cut-off log."""
+    told = first.replace(b"\0", b"")
+    return len(told.translate(None, IN_NO_TEXT)) < len(told) * 0.95
 
 
 def _read_packed(stream: BinaryIO, name: str) -> Iterator[bytes]:
