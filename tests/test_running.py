@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from xpusetup.base.model import Step
-from xpusetup.commands.explain import lacked_memory
+from xpusetup.commands.explain import GoingOn, describe_failure, lacked_memory
 from xpusetup.commands.tuning import NOT_FOR_MEMORY, make_fewer
 from xpusetup.run.root import Root
 from xpusetup.run.step_process import Running
@@ -96,3 +96,11 @@ def test_a_kill_is_for_memory_where_the_kernel_counts_it(
     assert make_fewer(root)(one) == jobs
     assert log.read_text() == (f"{said}{NOT_FOR_MEMORY}\n" if said == KILLED and not jobs else said)
     assert lacked_memory(log) == (jobs > 0)
+
+
+def test_a_log_that_is_gone_tells_of_no_memory(tmp_path: Path) -> None:
+    """As where its root is moved away while the step ends: that was told as a file that the user named."""
+    one = replace(at_work(BytesIO()), jobs=8, mem_total=100, mem_peak=10, kills_before=None)
+    one.step = replace(STEP, needs=("compiler",))
+    assert make_fewer(Root(tmp_path))(one) == 0
+    assert describe_failure(Root(tmp_path), STEP.id, GoingOn("again", [0, 0], 1.0)).last_lines == []

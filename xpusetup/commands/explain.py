@@ -16,7 +16,7 @@ from xpusetup.base.model import Step
 from xpusetup.commands.result import Result, complete_result
 from xpusetup.config.shipped import is_path, versions_beside
 from xpusetup.explain.evidence import Lines
-from xpusetup.explain.explanation import Cause, ExplainedLog
+from xpusetup.explain.explanation import Cause, ExplainedLog, Explanation
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import Signature, parse_signatures
 from xpusetup.explain.scan import Watcher
@@ -29,7 +29,7 @@ from xpusetup.run.manifest import read_failed, read_manifest
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.files import FreeSpace, package_texts
-from xpusetup.system.logs import STDIN, read_log, read_stdin
+from xpusetup.system.logs import STDIN, read_lines, read_log, read_stdin
 
 LAST_LINES = 12
 OF_A_KILL = {"compile.oom_kill", "compile.signal9", "link.ld_killed", "rt.killed"}
@@ -224,7 +224,7 @@ def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     """Say why a step failed, where that is known, and what its log says by itself."""
     log = root.log(step)
-    told = explain_chunks(read_log(log), known_signatures(), failed=True).describe(go_on.command, read_families())
+    told = _explain_step(log).describe(go_on.command, read_families())
     return StepFailure(
         step=step,
         log=str(log),
@@ -239,21 +239,28 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     )
 
 
+def _explain_step(log: Path) -> Explanation:
+    """Explain the log of a step that failed; one that is gone, as with its root, tells nothing."""
+    try:
+        return explain_chunks(read_log(log), known_signatures(), failed=True)
+    except UsageError:
+        return explain_chunks((), known_signatures(), failed=True)
+
+
 def lacked_memory(log: Path) -> bool:
     """Say whether a step ended because there was too little memory for its jobs, as far as its log tells."""
-    causes = explain_chunks(read_log(log), known_signatures(), failed=True).causes
+    causes = _explain_step(log).causes
     return bool(causes) and causes[0].signature.memory
 
 
 def tells_of_kill(log: Path) -> bool:
     """Say whether a log tells that a process was killed, as the kernel does for lack of memory, and anyone may."""
-    causes = explain_chunks(read_log(log), known_signatures(), failed=True).causes
+    causes = _explain_step(log).causes
     return bool(causes) and causes[0].signature.id in OF_A_KILL and REFUSED.search(causes[0].text) is None
 
 
 def _last_lines(log: Path) -> list[str]:
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]
+    return list(deque(read_lines(log), maxlen=LAST_LINES))
 
 
 COMPILE_ERROR = re.compile(r"(?P<indent>\s*)\S[^:\n]*\.[A-Za-z]\w{0,5}:\d+:(?:\d+:)? (?:fatal )?error: ")
@@ -266,15 +273,14 @@ def find_compile_error(log: Path) -> list[str]:
     """Give the first error of a compiler in a log, flush left, with the lines of source below it."""
     found: list[str] = []
     indent = ""
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        for line in (line.rstrip("\n") for line in lines):
-            if found and (len(found) > VIEWED or not SOURCE_VIEW.match(line)):
-                break
-            if not found and (begins := COMPILE_ERROR.match(line)):
-                indent = begins["indent"]  # pip sets back what it runs
-                found.append(line.removeprefix(indent))
-            elif found:
-                found.append(line.removeprefix(indent))
+    for line in read_lines(log):
+        if found and (len(found) > VIEWED or not SOURCE_VIEW.match(line)):
+            break
+        if not found and (begins := COMPILE_ERROR.match(line)):
+            indent = begins["indent"]  # pip sets back what it runs
+            found.append(line.removeprefix(indent))
+        elif found:
+            found.append(line.removeprefix(indent))
     return found
 
 

@@ -106,6 +106,7 @@ def run_plan(run: PlanRun) -> RunOutcome:
                 work.running.remove(one)
             for one in ended:
                 _finish(run, work, one)
+            _hold_root(run, ended)  # again: it may have gone while their logs were read
             if ended and not work.outcome.failed:
                 _advance(run, work)
     except KeyboardInterrupt as error:
