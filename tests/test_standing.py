@@ -16,6 +16,7 @@ from data.targets import SIM, TARGETS
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.base.text import render_age
+from xpusetup.commands import verify
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.list import BuildList, glance, list_builds, list_of
 from xpusetup.commands.recommend import way_of, with_builds
@@ -24,6 +25,7 @@ from xpusetup.commands.status import BuildStatus, find_whole, status, status_of_
 from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.machine.facts import Facts
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
+from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
 from xpusetup.run.prepare import PreparedPlan
@@ -319,6 +321,21 @@ def test_where_nothing_is_installed_nothing_is_verified(here: Path) -> None:
     ) as caught:
         find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
     assert caught.value.fix == f"go on: xpusetup build sim --root {root}"
+
+
+def test_a_part_that_was_uninstalled_is_installed_before_anything_is_verified(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seventy checks failed in its place, and nothing said what to do."""
+    root = make_root(here / "r", done=99)
+    for name, now in (("torch", "2.13.0"), ("numpy", None), ("torch", None)):
+        row = ReplacedPackage(name=name, was="2.13.0+cpu", now=now, when=None, by="", culprit="", why="")
+        monkeypatch.setattr(verify, "list_replaced", lambda _root, row=row: [row])
+        if (name, now) != ("torch", None):
+            find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
+    with pytest.raises(NotReadyError, match=r"torch 2\.13\.0\+cpu is gone from the environment") as caught:
+        find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
+    assert caught.value.fix == f"to install it again: xpusetup build sim --root {root}"
 
 
 def test_the_way_sends_nobody_to_build_again_what_is_finished(roots: Path) -> None:

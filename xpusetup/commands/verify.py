@@ -18,8 +18,10 @@ from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards, known
+from xpusetup.run.guard import list_replaced
 from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
-from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
+from xpusetup.run.root import Root
+from xpusetup.run.workspace import Where, Workspace, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import from_home, variables
 from xpusetup.system.files import Sysroot, check_folder, check_output, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
@@ -220,11 +222,21 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
     must_be_installed(workspace, built)
+    standing = read_standing(built.root)
+    again = go_on(workspace, built.layout, standing)
+    _must_be_there(workspace, built.root, again)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
-    standing = read_standing(built.root)
-    further = go_on(workspace, built.layout, standing) if standing.left else ""
-    return replace(found, modes=built.target.modes, left=standing.left, go_on=further)
+    return replace(found, modes=built.target.modes, left=standing.left, go_on=again if standing.left else "")
+
+
+def _must_be_there(workspace: Workspace, root: Root, again: Command) -> None:
+    """Stop where a part of a build was uninstalled since: every check would fail. Raises NotReadyError."""
+    parts = {part.distribution for part in workspace.profile.components}
+    gone = [f"{row.name} {row.was}" for row in list_replaced(root) if row.now is None and row.name in parts]
+    if gone:
+        message = f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} gone from the environment"
+        raise NotReadyError(message, fix="to install it again: ", command=again)
 
 
 def _in_mode(subject: Subject, asked: VerifyOptions, device: Device | None) -> tuple[Subject, VerifyOptions]:

@@ -339,7 +339,7 @@ def _load(where: Where, settings: Settings) -> tuple[Profile, bool]:
 
 def _options(where: Where, name: str) -> str:
     """Give the options that a command needs to mean this workspace, ready for a shell."""
-    given = {"--profile": name, "--root": where.root, "--name": where.name}
+    given = {"--profile": name, "--root": where.root, "--name": where.name if where.name != name else ""}
     folders = {"--build-dir": where.build_dir, "--prefix": where.prefix, "--into": where.into}
     words = [word for pair in {**given, **folders}.items() if pair[1] for word in pair]
     return shlex.join([*words, *(word for rev in where.rev for word in ("--rev", rev))])

@@ -103,7 +103,8 @@ def _show_older(console: Console, data: BuildStatus) -> None:
 def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
     if data.void:
         prose(console, "   ", VOID, first=" [yellow]![/] ")
-        console.print(f"   {escape(data.verify)}")
+        if not before:  # else it is mended first
+            console.print(f"   {escape(data.verify)}")
         return
     done = "built" if data.made_by == "build" else "installed"
     console.print(f" {verified(data, done=done)}{before}")
