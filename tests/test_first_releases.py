@@ -24,16 +24,10 @@ def test_the_families_are_those_of_the_gpus_each_once() -> None:
     assert sorted(named) == sorted(each.id for each in GPUS.families if each.accelerator == "xpu")
 
 
-def test_platforms_say_the_same_of_kernels_and_releases() -> None:
+def test_platforms_say_the_same_of_releases() -> None:
     for platform in known().platforms.platform:
         for family in platform.families:
-            kernel, release = TABLE.of_family(family, "kernel"), TABLE.of_family(family, "torch")
-            if platform.kernel:
-                assert kernel is not None, family
-                assert (kernel.first, kernel.by_distribution) == (
-                    platform.kernel.first,
-                    platform.kernel.by_distribution,
-                )
+            release = TABLE.of_family(family, "torch")
             assert (release.first if release else None) == (platform.release.first if platform.release else None), (
                 family
             )

@@ -117,7 +117,8 @@ def sound_machines() -> list[tuple[str, Facts]]:
         if platform is None or platform.undocumented:
             continue
         kernel, drivers = SOUND[platform.line]
-        first = platform.kernel.first if platform.kernel else ""
+        wanted = GPUS.firsts.of_family(family.id, "kernel") if GPUS.firsts else None
+        first = wanted.first if wanted else ""
         kernel = f"{first}.9-generic" if first > "6.14" else kernel
         for (identity, _), driver, profile in product(family.ids(), drivers, releases(all_releases())):
             release = profile.name.removeprefix("torch-")

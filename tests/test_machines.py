@@ -196,7 +196,7 @@ def test_what_only_a_build_needs_is_no_fault() -> None:
     data = doctor("b580-without-oneapi")
     text = screen(show_doctor, data)
     assert text.splitlines()[1] == " ✓ Ready for PyTorch"
-    assert "building from source needs more: --for build" in text
+    assert "builds need more: --for build" in text
     assert "✗" not in screen(show_doctor, data, verbose=True)
     assert brief_doctor(data).endswith("Ready for PyTorch")
     assert not brief_doctor(doctor("b580-kernel-6.8"))

@@ -337,14 +337,14 @@ def test_a_card_that_is_not_seen_is_said_and_no_build_proposed() -> None:
     file = str(machine_file("no-gpu-debian-12"))
     plans = {goal: prepare_setup(SetupOptions(goal=goal, facts=file)) for goal in ("", "build")}
     asked = {goal: show_setup(plan).data for goal, plan in plans.items()}
-    assert all(each.without_gpu for each in asked.values())
+    assert all(each.no_gpu for each in asked.values())
     assert (asked[""].goal, asked["build"].goal) == ("run", "build")
     assert [goal for goal, each in asked.items() if "oneAPI" in str(each.notes + each.commands)] == ["build"]
     assert [show_setup(plans[goal]).data.other for goal in plans] == [
         "xpusetup setup torch-2.14 --for build",
         "xpusetup setup torch-2.14 --for run",
     ]
-    assert not show_setup(prepared("b580-new", "build")).data.without_gpu
+    assert not show_setup(prepared("b580-new", "build")).data.no_gpu
 
 
 @pytest.mark.parametrize("name", ["no-gpu-debian-12", "b580-ubuntu-24.04", "b580-kernel-6.8"])
@@ -376,7 +376,7 @@ def test_whatever_was_not_looked_at(name: str) -> None:
 
 def test_nothing_was_looked_at() -> None:
     facts = read_as(Facts, {"schema": 1, "taken": "2026-11-21T08:00:00+00:00"})
-    assert way_of(facts).data.machine == "no accelerator"
+    assert way_of(facts).data.machine == "nothing was told of it"
     assert make_setup(facts, shipped("torch-2.14"), known(), goal="build").notes
 
 

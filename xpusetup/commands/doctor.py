@@ -224,10 +224,8 @@ def _with_one_answer(told: Diagnosis) -> Diagnosis:
 
 def _in_its_words(told: Diagnosis, findings: Sequence[Finding], paste: Paste) -> Diagnosis:
     """Add what was pasted, and give the way with the commands of the installer that is used there."""
-    untold = told.way.route == "none" and not paste.facts.is_told("hardware.gpus")
-    way = replace(told.way, why="the post does not name the accelerator") if untold else told.way
-    steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in way.steps]
-    way = replace(way, steps=steps, commands=list(paste.habits.commands(way.commands)))
+    steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in told.way.steps]
+    way = replace(told.way, steps=steps, commands=list(paste.habits.commands(told.way.commands)))
     return replace(told, way=way, pasted=paste.describe(findings, told.root_causes))
 
 

@@ -157,13 +157,14 @@ def accelerator_names(facts: Facts) -> list[str]:
 
 def machine_line(facts: Facts) -> str:
     system = facts.system
-    others = list(other_gpus(facts)) or ["no accelerator"]
+    looked = facts.hardware is not None and facts.is_told("hardware.gpus")
+    others = list(other_gpus(facts)) or (["no accelerator"] if looked else [])
     words = accelerator_names(facts) or (["WSL2"] if facts.in_wsl else others)
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:
         words.append(f"PyTorch {facts.torch.version}" if facts.torch.version else "no PyTorch yet")
-    return " · ".join(words)
+    return " · ".join(words) or "nothing was told of it"
 
 
 def describe_way(way: Way, facts: Facts) -> Recommendation:

@@ -144,8 +144,8 @@ class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
     `stopped`: restart, login, or nothing, where there was no command to run or to write. `elsewhere`: for a
-    machine that was saved, not this one. `without_gpu`: PyTorch for Intel GPUs is wanted, and none
-    was found. `checks`, `other` (what it lacks for the other goal), `follows` and `apply` are commands; `collected` is
+    machine that was saved, not this one. `no_gpu`: why there is no Intel GPU as far as was seen, where one is wanted.
+    `checks`, `other` (what it lacks for the other goal), `follows` and `apply` are commands; `collected` is
     the day of what is known of distributions.
     """
 
@@ -155,7 +155,7 @@ class SetupResult:
     commands: list[SetupCommand]
     notes: list[SetupNote]
     left: list[SetupGap]
-    without_gpu: bool
+    no_gpu: str
     elsewhere: bool
     checks: str
     other: str
@@ -171,7 +171,7 @@ def show_setup(prepared: SetupPlan, *, out: str = "", apply: bool = False) -> Re
     """Say what is to be installed, as a script in `out` too. Where nothing is, nothing is written, nor is it run."""
     told = _describe(prepared)
     if (out or apply) and not prepared.setup.tasks:
-        return Result("setup", replace(told, stopped="nothing"))
+        return Result("setup", replace(told, stopped="nothing"), code=_code(told) if apply else 0)
     if out:
         system = prepared.facts.system.name if prepared.facts.system else "this system"
         head = f"{system}, for {prepared.profile.name}"
@@ -197,7 +197,7 @@ def _describe(prepared: SetupPlan) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         elsewhere=prepared.elsewhere,
-        without_gpu=way.route == "none" and _lacks_gpu(prepared),
+        no_gpu=way.why if way.route == "none" and _lacks_gpu(prepared) else "",
         checks=f"xpusetup doctor {shlex.quote(prepared.named)} --for {prepared.goal}",
         other=Command(f"xpusetup setup {shlex.quote(prepared.named)} --for {other}" if there else ""),
         follows=way.commands[-1] if kept else Command(f"xpusetup {verb} {shlex.quote(prepared.named)}"),
@@ -226,9 +226,9 @@ def _question(prepared: SetupPlan) -> Question:
 
 
 def _lacks_gpu(prepared: SetupPlan) -> bool:
-    """Say whether somebody looked for the Intel GPU that the release is for, and found none."""
+    """Say whether the Intel GPU that the release is for is not there, as far as was told."""
     question = _question(prepared)
-    return is_xpu(question) and prepared.facts.hardware is not None and not intel_gpus(question)
+    return is_xpu(question) and not intel_gpus(question)
 
 
 def _gap(finding: Finding, facts: Facts) -> SetupGap:
@@ -265,7 +265,12 @@ def apply_setup(prepared: SetupPlan, say: Say, *, quiet: bool) -> Result[SetupRe
         if task.then == "restart":
             return Result("setup", replace(told, ran=ran, stopped="restart"), code=NotReadyError.code)
     stopped = next((task.then for task in prepared.setup.tasks if task.then), "")
-    return Result("setup", replace(told, ran=ran, stopped=stopped))
+    return Result("setup", replace(told, ran=ran, stopped=stopped), code=_code(told))
+
+
+def _code(told: SetupResult) -> int:
+    """Give the code with which --apply ends: what no command mended still stands in the way."""
+    return NotReadyError.code if told.left else 0
 
 
 def _run(argv: tuple[str, ...], task: Task, say: Say, *, quiet: bool) -> None:

@@ -232,11 +232,8 @@ def check_known(question: Question) -> CheckAnswer | None:
     kernel, lost = kernel_of(question), unbound(question)
     if kernel is None or not intel_gpus(question):
         return None
-    if early := _too_early(question, kernel):
-        first = first_of(question, early[0], "kernel")
-        by = f": the first that does by itself is {first.first}" if first else ""
-        seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}{by}"
-        return CheckAnswer("fail", seen, _words(question, kernel, early))
+    if early := too_early(question):
+        return _older(question, kernel, early)
     return _refusal(question, kernel, lost) if lost else CheckAnswer("ok", f"Linux {kernel.release} knows it")
 
 
@@ -253,19 +250,27 @@ def _refusal(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> CheckA
         return CheckAnswer("fail", seen, _words(question, kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
     if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
-        seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver supports it"
-        return CheckAnswer("fail", seen, _words(question, kernel, late))
+        return _older(question, kernel, late)
     return None
 
 
-def _too_early(question: Question, kernel: LinuxKernel) -> list[Gpu]:
+def _older(question: Question, kernel: LinuxKernel, those: list[Gpu]) -> CheckAnswer:
+    first = first_of(question, those[0], "kernel")
+    by = f": the first that does by itself is {first.first}" if first else ""
+    seen = f"Linux {kernel.release} is older than the first that drives {named(question, those)}{by}"
+    return CheckAnswer("fail", seen, _words(question, kernel, those))
+
+
+def too_early(question: Question) -> list[Gpu]:
     """Give the GPUs of which nothing works and that the kernel is too old for, where no driver of its own is built in.
 
     Kernels of RHEL and those that makers of machines get from Ubuntu (-oem) have drivers of later ones.
     """
-    userland = question.facts.userland
+    kernel, userland = kernel_of(question), question.facts.userland
     shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
     listed = any(is_gpu_line(line) for line in shown)
+    if kernel is None:
+        return []
     own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
     if own or torch_works(question.facts) or not (gone or fails(question.facts)):

@@ -22,14 +22,6 @@ Argv = list[Text]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstKernel(Sourced):
-    """The first kernel that knows a platform, and those that distributions prepared for it before."""
-
-    first: VersionText
-    by_distribution: dict[Name, VersionText] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
 class FirstRelease(Sourced):
     """The first release of PyTorch that documents a platform."""
 
@@ -59,7 +51,6 @@ class Platform(Sourced):
     drivers: list[Name]
     undocumented: Text = ""
     too_old: list[VersionText] = field(default_factory=list)
-    kernel: FirstKernel | None = None
     release: FirstRelease | None = None
     toolkits: KeptToolkits | None = None
 

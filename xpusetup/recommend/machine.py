@@ -128,7 +128,7 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
     """Judge the user-mode driver by its packages and its library."""
     userland = facts.userland
     if userland is None or (userland.packages is None and userland.libraries is None):
-        return "unknown"
+        return "there" if sees_devices(facts) else "unknown"
     packages = userland.packages or {}
     version = next((packages[name] for name in LEVEL_ZERO_PACKAGES if name in packages), "")
     if not version and LIBRARY not in (userland.libraries or {}):

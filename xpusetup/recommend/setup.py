@@ -10,6 +10,11 @@ from packaging.version import Version
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.model import Finding, Fix, Goal, Need, Step
+from xpusetup.config.devices import find_device
+from xpusetup.config.settings import Settings
+from xpusetup.doctor.ages import before_kernel
+from xpusetup.doctor.hardware import too_early
+from xpusetup.doctor.question import Question
 from xpusetup.machine.toolkits import find_others, needs_ocloc, say_others, usable_toolkits
 from xpusetup.recommend.answer import After, Note, Setup, Task
 from xpusetup.recommend.machine import (
@@ -29,6 +34,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
+    from xpusetup.machine.first_releases import First
     from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
 
 
@@ -213,7 +219,7 @@ def _left_to_root(each: Task | Note) -> Note:
     """Give what only root can do as a note for whoever has no such right."""
     if isinstance(each, Note):
         return each
-    say = Advice("Only root can do this: ", Command("xpusetup setup"))
+    say = Advice("Only root can do this: ", SETUP)
     return Note(id=each.step.id, title=each.step.title, say=say, source="")
 
 
@@ -257,22 +263,25 @@ def _task(name: str, title: str, *run: tuple[str, ...], then: After = "") -> Tas
 
 
 def _kernel(place: SetupGoal) -> Iterator[Task | Note]:
-    """Give a newer kernel, where no driver has the GPU and the running one is older than the first that knows it."""
-    running = kernel_version(place.facts)
-    for card in place.cards:
-        kernel = card.platform.kernel if card.platform else None
-        if kernel is None or card.bound or running is None or place.facts.in_wsl:
-            continue
-        family = place.distribution.family if place.distribution else ""
-        first = Version(kernel.by_distribution.get(family, kernel.first))
-        if running < first:
-            yield _newer_kernel(place, card, first, kernel.source)
+    """Give a newer kernel, where the running one is older than the first that knows the GPU.
+
+    Not where a driver has the GPU, or may have it, unless nothing works with it.
+    """
+    device = find_device(place.profile.accelerator, "", Settings())
+    question = Question(place.facts, place.profile, device, place.goal, place.known.gpus)
+    early, running = too_early(question), place.facts.system.kernel if place.facts.system else ""
+    for card in () if place.facts.in_wsl else place.cards:
+        first = before_kernel(question, card.gpu, running, sure=False)
+        own = card.platform is not None and card.platform.line == "data-center"  # has a kernel driver of its own
+        if first is not None and not own and not (card.bound and card.gpu not in early):
+            yield _newer_kernel(place, card, first)
             return
 
 
-def _newer_kernel(place: SetupGoal, card: Card, first: Version, source: str) -> Task | Note:
-    running = kernel_version(place.facts)
-    title = f"a newer kernel: {running} does not know this GPU"
+def _newer_kernel(place: SetupGoal, card: Card, wanted: First) -> Task | Note:
+    family, source = place.distribution.family if place.distribution else "", wanted.source
+    first = Version(wanted.by_distribution.get(family, wanted.first))
+    title = f"a newer kernel: {kernel_version(place.facts)} does not know this GPU"
     if in_container(place.facts):
         say = f"The kernel is the host's: {first} or newer, then start again."
         return Note(id="setup.kernel", title=title, say=say, source=source)
@@ -280,7 +289,6 @@ def _newer_kernel(place: SetupGoal, card: Card, first: Version, source: str) -> 
     if packages is None or place.manager is None or Version(packages.version) < first:
         known = place.known.distributions.distribution
         new = [each for each in known if each.kernel and Version(each.kernel.version) >= first]
-        family = place.distribution.family if place.distribution else ""
         names = [each.name for each in ([each for each in new if each.family == family] or new)]
         who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
         say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
@@ -305,6 +313,7 @@ def _driver(place: SetupGoal) -> Iterator[Task | Note]:
     packages = _packages(place)
     title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
     title = title if wants_driver or wants_ocloc else "Intel's driver of the kernel (DKMS)"
+    title += " (if they are not there yet)" if wants_driver and state == "unknown" else ""
     if packages is None or place.manager is None:
         yield _not_packaged(place, title)
         return
@@ -339,15 +348,20 @@ def _packages(place: SetupGoal) -> DriverPackages | None:
     return found if not releases or here in releases else None
 
 
+SETUP = Command("xpusetup setup")
 GPUS: dict[Line, str] = {"client": "client GPUs", "data-center": "Data Center GPUs"}
 
 
 def _not_packaged(place: SetupGoal, title: str) -> Note:
-    line = _line(place)
+    line, system = _line(place), place.facts.system
     names = ", ".join(each.name for each in place.known.distributions.distribution if line in each.drivers)
     say = f"No packages for {GPUS[line]} are known on {place.name}; they are for {names}."
     source = "https://github.com/intel/compute-runtime/releases"
-    if place.distribution and place.distribution.drivers_say:
+    if system is None or not system.families:
+        say = Advice("Which they are depends on the distribution. On that machine, this says it: ", SETUP)
+    elif "windows" in system.families:
+        say = "In Windows they come with Intel's graphics driver."
+    elif place.distribution and place.distribution.drivers_say:
         say, source = f"{place.distribution.drivers_say}.", place.distribution.source
     return Note(id="setup.driver", title=title, say=say, source=source)
 

@@ -16,7 +16,6 @@ from xpusetup.recommend.machine import (
     Card,
     MachineTables,
     choose_cards,
-    driver_state,
     find_cards,
     other_gpus,
     sees_devices,
@@ -125,8 +124,6 @@ def _of_distribution(profile: Profile, facts: Facts, needs: Needs) -> Iterator[R
 
 
 KERNEL = "setup.kernel"
-DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
-"""Tasks that are left out where nobody looked whether the driver is there."""
 ENVIRONMENT = "setup.toolchain"
 """What makes an environment, which nobody needs where a PyTorch works in one."""
 MENDS = {
@@ -145,7 +142,7 @@ WINDOWS = ("wsl.dxg", "umd.ze_init")
 
 
 def system_steps(
-    facts: Facts, profile: Profile, known: MachineTables, cards: Sequence[Card], options: str, *, wheel: bool
+    facts: Facts, profile: Profile, known: MachineTables, options: str, *, wheel: bool
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
     setup = with_lists(make_setup(facts, profile, known, goal="run" if wheel else "build"))
@@ -155,14 +152,12 @@ def system_steps(
     kernel = next((task for task in setup.tasks if task.step.id == KERNEL), None)
     if kernel is not None:
         yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then, mends=MENDS[KERNEL])
-    looked = driver_state(facts, cards) != "unknown"
-    notes = [note for note in setup.notes if looked or note.id == KERNEL]
-    yield from (_by_hand(note) for note in notes if note.id == KERNEL)
-    needless = {*(() if looked else DRIVER), *((ENVIRONMENT,) if wheel and torch_works(facts) else ())}
-    rest = [task for task in setup.tasks if task is not kernel and task.step.id not in needless]
+    yield from (_by_hand(note) for note in setup.notes if note.id == KERNEL)
+    needless = ENVIRONMENT if wheel and torch_works(facts) else ""
+    rest = [task for task in setup.tasks if task is not kernel and task.step.id != needless]
     if rest:
         yield _to_install(rest, "" if wheel else options)
-    yield from (_by_hand(note) for note in notes if note.id != KERNEL)
+    yield from (_by_hand(note) for note in setup.notes if note.id != KERNEL)
 
 
 def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
@@ -236,6 +231,11 @@ def _into(facts: Facts) -> str:
 
 
 SIMULATED = Command("xpusetup build sim")
+LIST_CARDS = Command("lspci -nn | grep -E 'VGA|Display|accelerators'")
+UNSEEN = (
+    "with a card in this machine: look for it in this list; if it is not there, at its seat in the slot, its power"
+    " plugs and the BIOS"
+)
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
@@ -313,7 +313,7 @@ def _with_gpu(
     here = _release_here(kept, ordered) if kept else None
     newest = [] if here and here.name == newer else newest  # it is here, and stays
     steps = (
-        *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
+        *system_steps(facts, profile, known, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
         *(
             [step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)]
@@ -428,9 +428,11 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
     for_others = (Command(f"xpusetup setup {name} --for build"), Command(f"xpusetup build {name}"))
+    unseen = [] if other_gpus(facts) or unknown_gpus(facts, known) else [WayStep(title=UNSEEN, commands=(LIST_CARDS,))]
     steps = (
         WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),
+        *unseen,
     )
     why, source = _why_not(facts, known)
     return Way(
@@ -456,7 +458,6 @@ def _why_not(facts: Facts, known: MachineTables) -> tuple[str, str]:
             return f"Intel GPU {unknown[0]} is older than Tiger Lake, and no PyTorch has code for it", LEGACY_PAGE
         age = f"this table is of {known.gpus.collected}, and the GPU may be newer"
         return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY_PAGE
-    return (
-        "no accelerator is on the PCI bus, so nothing can be verified here; what is built here runs elsewhere",
-        "",
-    )
+    if facts.hardware is None or not facts.is_told("hardware.gpus"):
+        return "which GPU it is was not told; paste also what `lspci -nnk` prints", ""
+    return "no accelerator is on the PCI bus, so nothing can be verified here; what is built here runs elsewhere", ""

@@ -63,8 +63,8 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
-    if level == "fail" and data.way.route == "none":
-        prose(console, "   ", data.way.why)
+    if level == "fail" and data.way.route == "none" and (data.way.source or _is_untold(data)):
+        prose(console, "   ", data.way.why)  # else the causes say it
     if data.pasted and data.pasted.surer:
         _show_errors(console, data, data.pasted)
     numbers = _show_road(console, data)
@@ -112,7 +112,7 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
     causes, pasted = _causes(data), data.pasted
     if causes:
         stopped = [goal for goal in _goals(data) if data.stops[goal]]
-        if data.way.route == "none" and stopped == ["run"]:
+        if data.way.route == "none" and stopped == ["run"] and not _is_untold(data):
             return "fail", "No accelerator is here that this program serves"
         what = f"{data.profile} {'cannot be built' if stopped == ['build'] else 'can be neither built nor used'}"
         what = "PyTorch cannot use the accelerator" if stopped == ["run"] else what
@@ -128,6 +128,11 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
     if data.stops.get("build") and not words:
         return level, "Ready for PyTorch"
     return level, "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def _is_untold(data: Diagnosis) -> bool:
+    """Say whether nobody told which GPUs there are."""
+    return any(each.id == "hw.intel_gpu_present" and each.level == "unknown" for each in data.findings)
 
 
 def brief_doctor(data: Diagnosis) -> str:
@@ -179,26 +184,23 @@ def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
         (_step_of(cause, data), [cause]) for name, cause in causes.items() if name not in mended
     ]
     rows += [(step, [causes[name] for name in step.mends if name in causes]) for step in steps]
-    choices = data.way.steps if causes and data.way.route == "none" and not data.pasted else []
-    if rows or choices:
+    if rows:
         console.print()
     for number, (step, found) in enumerate(rows, start=1):
         if any(step.title.startswith(f"{cause.title}: ") for cause in found):
             _show_cause(console, number, found[0], _step_of(found[0], data).commands)
         else:
             show_step(console, number, step, [f"{cause.title}: {_first(cause)}" for cause in found])
-    for step in choices:
-        show_step(console, "·", step)
     return {cause.id: number for number, (_, found) in enumerate(rows, start=1) for cause in found}
 
 
 def _steps(data: Diagnosis) -> list[WayStep]:
     """Give the steps to what was asked for: along the way, or to a build where that alone was asked about."""
     way = data.way
-    if way.route == "none":
-        return []
     if way.steps and not _is_followed(data):
         return [WayStep(title=f"{data.profile} from source", commands=(Command(f"xpusetup build {data.profile}"),))]
+    if way.route == "none":
+        return []
     return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
 
 
@@ -273,7 +275,7 @@ def _show_checks(console: Console, data: Diagnosis) -> None:
             later = finding.level in AMISS and not data.only and not _matters(finding, data)
             text = f"{finding.title}: {_first(finding)}{f' ({FOR_A_BUILD})' if later else ''}"
             mark = MARKS["info" if later else finding.level]
-            console.print(f" {label:<11} {mark} {escape(text)}")
+            prose(console, " " * 15, text, first=f" {label:<11} {mark} ")
             label = ""
             prose(console, " " * 15, finding.why)
             if finding.level in (*AMISS, "warn"):
@@ -289,12 +291,9 @@ def _show_more(console: Console, data: Diagnosis, *, verbose: bool) -> None:
         console.print(f"\n what can be built here: {', '.join(others)}")
     words = [f"-v shows all {len(data.findings)} checks", "--only ID one of them"]
     words = [_count(len(data.findings), "check")] if verbose or len(data.findings) <= FEWEST else words
-    words += (
-        ["building from source needs more: --for build"]
-        if data.stops.get("build") and "build" not in _goals(data)
-        else []
-    )
-    console.print(f"\n {' · '.join(words)}", style="dim")
+    if data.stops.get("build") and "build" not in _goals(data):
+        words.append("builds need more: --for build")
+    console.print(f"\n {' · '.join(words)}", style="dim")  # 80 columns at the most
 
 
 def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -344,7 +343,7 @@ def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
     """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
-    read = f"{pasted.unread} of {pasted.lines} lines were not recognized"
+    read = f"{pasted.unread} of {_count(pasted.lines, 'line')} not recognized"
     read = f"{kinds}; {read if pasted.unread else 'every line was recognized'}" if kinds else "its error lines alone"
     prose(console, "             ", read, first="\n Judged from ")
     if pasted.cut:

@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.commands.setup import SetupResult
+from xpusetup.recommend.solve import LIST_CARDS
 from xpusetup.ui.console import DONE, MARKS, print_commands, prose
 
-LIST_CARDS = "lspci -nn | grep -E 'VGA|Display'"
 GOALS = {"run": "run {}", "build": "build {} from source"}
 OTHERS = {"run": "needed to build it from source", "build": "needed to run it, without compiling"}
 THEN = {"restart": "then restart, and run the same command again for the rest", "login": "then log out and in again"}
@@ -27,14 +27,7 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
     elif data.commands:
         where = "on that machine" if data.elsewhere else "nothing was changed; run these, after one question"
         console.print(f" {where}: [cyan]{escape(data.apply)}[/]\n")
-    if data.left:  # what stops this and no command above mends
-        for row in data.left:
-            console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
-            prose(console, "   ", row.why)
-            print_commands(console, [LIST_CARDS] if data.without_gpu else row.commands, 5)
-            prose(console, "   ", row.say)
-        console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
-    elif not data.commands and not data.notes:
+    if not (data.left or data.commands or data.notes or (data.no_gpu and data.goal == "run")):
         console.print(f" [green]✓[/] nothing is missing; next: {escape(data.follows)}\n")
     if data.other:
         console.print(f" {OTHERS[data.goal]}: {escape(data.other)}\n", style="dim")
@@ -43,10 +36,10 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:
 def show_commands(console: Console, data: SetupResult, *, verbose: bool = False) -> None:
     console.print(f"\n [bold]{escape(data.machine)}[/]")
     console.print(f" needed to {GOALS[data.goal].format(data.profile)} · data of {data.collected}\n", style="dim")
-    if data.without_gpu and not data.left:  # else it stands there
-        what = "no Intel GPU was found; what is built here runs elsewhere"
-        console.print(f" {MARKS['warn']} {what if data.goal == 'build' else 'no Intel GPU was found'}:")
+    if data.no_gpu and not data.left:  # else it stands there
+        prose(console, "   ", data.no_gpu, first=f" {MARKS['warn']} ")
         console.print(f"   [cyan]{LIST_CARDS}[/]\n")
+    _show_left(console, data)
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
@@ -63,6 +56,17 @@ def show_commands(console: Console, data: SetupResult, *, verbose: bool = False)
         console.print()
 
 
+def _show_left(console: Console, data: SetupResult) -> None:
+    """Print what stops this and no command of setup mends, before the commands, which it may spoil."""
+    for row in data.left:
+        prose(console, "   ", f"{row.seen.splitlines()[0]} ({row.id})", first=f" {MARKS['fail']} ")
+        prose(console, "   ", row.why)
+        print_commands(console, row.commands, 5)
+        prose(console, "   ", row.say)
+    if data.left:
+        console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
+
+
 def _show_end(console: Console, data: SetupResult) -> None:
     console.print(f"\n [green]✓[/] {len(data.ran)} of {len({row.id for row in data.commands})} steps are done")
     if data.stopped == "restart":
@@ -70,7 +74,9 @@ def _show_end(console: Console, data: SetupResult) -> None:
         return
     if data.stopped == "login":
         console.print(" [yellow]![/] log out and in again: groups count from the next session on")
-    console.print(f"   next:  {escape(data.follows)}\n")
+    _show_left(console, data)
+    if not data.left:
+        console.print(f"   next:  {escape(data.follows)}\n")
 
 
 def brief_setup(data: SetupResult) -> str:
