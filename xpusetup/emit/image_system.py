@@ -16,7 +16,7 @@ from xpusetup.config.load import parse_data
 from xpusetup.config.profile import Profile
 from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.environments import Python
-from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen
+from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, System, Toolkits, ToolkitSeen, Userland
 from xpusetup.machine.platforms import DriverPackages, Line, LinuxDistribution, Manager
 from xpusetup.recommend.machine import MachineTables, find_distribution
 from xpusetup.recommend.setup import INSTALL, make_setup
@@ -195,7 +195,7 @@ class Inside:
 
 
 def bare_facts(system: ImageSystem, python: str) -> Facts:
-    """Give the facts of a machine as an image begins: it will have a Python, without what a build needs of it."""
+    """Give the facts of a machine as an image begins: it will have a Python, no driver, nothing of what builds need."""
     seen = System(
         name=system.name,
         families=list(system.families),
@@ -207,7 +207,8 @@ def bare_facts(system: ImageSystem, python: str) -> Facts:
     )
     inside = system.python_inside
     interpreter = Python(executable=f"python{python}", version=f"{python}.0", headers=inside, venv=inside)
-    return Facts(taken="", system=seen, container=Container(kind="docker"), python=interpreter)
+    none = Userland(packages={}, libraries={})
+    return Facts(taken="", system=seen, container=Container(kind="docker"), python=interpreter, userland=none)
 
 
 def with_toolkit(facts: Facts, profile: Profile) -> Facts:
