@@ -140,7 +140,8 @@ def _kernels(work: Work, made: Generated) -> str:
 def _common(work: Work, made: Generated) -> list[str]:
     """Give the words of every compile: the macros of torch's own build, and headers in the order they are found.
 
-    USE_XPU is not among the macros: torch's stubs would have a slot that those of this torch do not have.
+    USE_XPU is not among the macros: torch's stubs would have a slot that those of this torch do not have. NDEBUG is, as
+    in every release of torch; without it g++ 12.2 fails inside on UnarySignKernels of 2.6.
     """
     trees, include = work.trees, work.torch.folder / "include"
     macros = {
@@ -155,7 +156,7 @@ def _common(work: Work, made: Generated) -> list[str]:
     words += [f"-DPYBIND11_{name}='\"{value}\"'" for name, value in work.torch.pybind.items()]
     ours = (made.overlay, made.headers, trees.ops / "src")
     theirs = (include, include / "torch/csrc/api/include", trees.torch / "aten/src", trees.torch)
-    return [f"-std={STANDARD}", "-O2", "-fPIC", "-w", *words, *(f"-I{place}" for place in (*ours, *theirs))]
+    return [f"-std={STANDARD}", "-O2", "-DNDEBUG", "-fPIC", "-w", *words, *(f"-I{place}" for place in (*ours, *theirs))]
 
 
 class Libraries(NamedTuple):
