@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECRET = "s3cr3t-w0rd"  # noqa: S105 - planted
+process = importlib.import_module("helperlib.git.process")  # here: in a unit test nothing may be started
 ADDRESSES = (
     f"https://me:{SECRET}@host.example/x",
     f"https://{SECRET}@host.example/x",
@@ -136,7 +137,6 @@ def test_it_is_hidden_wherever_it_leaves(address: str, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize("address", [each for each in ADDRESSES if "@" in each and "?" not in each])
 def test_no_helper_writes_it_into_a_log(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    process = importlib.import_module("helperlib.git.process")
     process.say(f"+ git fetch {address}")
     error = process.FetchError(f"cannot fetch {address}", f"look at {address}")
     assert SECRET not in capsys.readouterr().out + str(error) + error.fix

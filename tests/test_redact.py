@@ -44,6 +44,34 @@ def test_hidden(text: str, hidden: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("(.venv) jo@ryzen:~/ml$ python train.py\njo: no\nryzen: up", "(.venv) <user>@<host>:~/ml$ python train.py"),
+        ("[jo@node7 src]# make\nnode7 of jo", "[<user>@<host> src]# make"),
+        ("Linux ryzen.lan 6.8.0-41-generic #41-Ubuntu SMP\nryzen", "Linux <host>.lan 6.8.0-41-generic #41-Ubuntu SMP"),
+        (
+            "Nov 12 10:00:01 ryzen kernel: xe 0000:03:00.0: up\nryzen",
+            "Nov 12 10:00:01 <host> kernel: xe 0000:03:00.0: up",
+        ),
+        (
+            "uid=1000(jo) gid=1000(jo) groups=1000(jo),44(video)",
+            "uid=1000(<user>) gid=1000(<user>) groups=1000(<user>),44(video)",
+        ),
+        ("-rw-r--r-- 1 jo jo 9 Nov 12 a.py", "-rw-r--r-- 1 <user> <user> 9 Nov 12 a.py"),
+        ("/home/jo/ml/a.py\njo", "/home/<user>/ml/a.py"),
+        ("Author: Jo <jo.doe@mail.example.org>", "Author: Jo <<mail>>"),
+        ("root@torch:/workspace# python -c 'import torch'", "root@torch:/workspace# python -c 'import torch'"),
+        ("git@github.com:pytorch/pytorch py-torch@2.6.0", "git@github.com:pytorch/pytorch py-torch@2.6.0"),
+    ],
+)
+def test_names_that_a_post_tells(text: str, hidden: str) -> None:
+    """They are those of others; what is known of this machine does not name them."""
+    told = Redactor().knowing(text.splitlines()).text(text)
+    assert told.splitlines()[0] == hidden
+    assert not {"jo", "ryzen", "node7"} & set(told.replace(":", " ").split())
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "0000:03:00.0",

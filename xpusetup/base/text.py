@@ -4,7 +4,7 @@ import ipaddress
 import re
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from xpusetup.base.document import map_texts
@@ -85,7 +85,25 @@ NUMBERED = re.compile(
 """What stands before a version of four numbers."""
 VERSIONS = {"version", "packages", "distributions", "requires", "installed", "driver", "kernel", "release", "modules"}
 """Keys whose values are versions, in which four numbers are no address."""
+MAIL = re.compile(r"(?<![\w/.:@+-])(?!git@)[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){0,5}\.[A-Za-z]{2,24}(?![\w.-])")
 SYSTEM_USERS = {"root", "nobody", "daemon", "user", "ubuntu", "runner", "build"}
+TELLS_NAMES = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^(?:\([^()\n]*\) ?)?\[?(?P<user>[A-Za-z_][\w.-]{0,31})@(?P<host>[A-Za-z][\w-]{0,62})(?=[: ][^\n]*[$#%>])",
+        r"\bLinux (?P<host>[A-Za-z][\w-]{0,62})(?:\.[\w.-]{1,99})? \d+\.\d+\.\S{1,60} #",
+        r"^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>[A-Za-z][\w-]{0,62})[\w.-]{0,99} [\w.-]{1,60}(?:\[\d+\])?:",
+        r"\buid=\d+\((?P<user>[\w.-]{1,32})\)",
+        r"^[-dlcbps][-rwxsStT]{9}[.+@]? +\d+ (?P<user>[\w.-]{1,32}) ",
+        r"/(?:home|Users)/(?P<user>[\w.-]{1,32})",
+    )
+)
+"""What names a user or a host in what people post: a shell's prompt, uname, a journal, id, ls, a home folder."""
+NO_NAMES = re.compile(
+    r"(?i)(?:root|nobody|daemon|users?|runner|build|admin|test|localhost|linux|ubuntu|debian|fedora|arch|suse|rocky|centos"
+    r"|wsl|docker|container|conda|home|python\d?|pip|torch|pytorch|intel|xpu|gpu|nvidia|amd|video|render|.)\Z"
+)
+"""Names that tell of nobody, and words that a text is about."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +113,15 @@ class Redactor:
     user: str = ""
     host: str = ""
     home: str = ""
+    others: tuple[tuple[str, str], ...] = ()
+
+    def knowing(self, texts: Iterable[str]) -> "Redactor":
+        """Give one that hides also the users and hosts that texts name, wherever else they stand."""
+        names: dict[str, str] = {}
+        for text in texts:
+            for found in (each for pattern in TELLS_NAMES for each in pattern.finditer(text)):
+                names |= {name: f"<{kind}>" for kind, name in found.groupdict().items() if not NO_NAMES.match(name)}
+        return replace(self, others=tuple(names.items()))
 
     def text(self, text: str, *, addresses: bool = True) -> str:
         """Give a text without credentials, tokens, home folders, user and host; and without addresses."""
@@ -109,7 +136,8 @@ class Redactor:
             text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
             text = IPV4.sub(lambda found: found[0] if is_version(found) else "<address>", text)
         user = "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
-        for name, stands in ((user, "<user>"), (self.host, "<host>")):
+        text = MAIL.sub("<mail>", text)
+        for name, stands in ((user, "<user>"), (self.host, "<host>"), *self.others):
             if name:
                 text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", stands, text)
         return text

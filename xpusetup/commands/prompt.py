@@ -3,7 +3,6 @@
 The text is printed without names, addresses and passwords, and nothing is sent anywhere.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from xpusetup.commands.doctor import DoctorOptions, judge_machine, look_at_machi
 from xpusetup.commands.explain import explain_log, find_log, root_of_log
 from xpusetup.commands.result import Result
 from xpusetup.explain.prompt import make_prompt, make_prompt_of_machine
-from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.run.preflight import probe_all
 from xpusetup.run.workspace import Where, open_workspace
@@ -33,7 +31,7 @@ def prompt_of_log(log: str) -> Result[Prompt]:
     root = root_of_log(Path(log))
     facts = probe_all(open_workspace(Where(root=str(root.path))), shell=False) if root else None
     machine = make_report(facts, gpu_table()) if facts else ""
-    return Result("explain", Prompt(make_prompt(told, lines, machine, _cleaner(facts))))
+    return Result("explain", Prompt(make_prompt(told, lines, machine, redactor_of(facts).knowing(lines.texts).text)))
 
 
 def prompt_of_machine(where: Where, asked: DoctorOptions) -> Result[Prompt]:
@@ -51,10 +49,5 @@ def prompt_of_machine(where: Where, asked: DoctorOptions) -> Result[Prompt]:
     later = set(told.stops.get("build", ())) - set(told.stops.get("run", told.stops.get("build", ())))
     notes = dict.fromkeys(later, " (needed only for source builds)")
     said = [f"{each.title}{notes.get(each.id, '')}: {each.seen}. {each.why} {each.fix.say}".strip() for each in causes]
-    clean = _cleaner(None if look.paste else look.facts)
+    clean = redactor_of(None if look.paste else look.facts).knowing(text.splitlines()).text
     return Result("doctor", Prompt(make_prompt_of_machine(text, said, clean)))
-
-
-def _cleaner(facts: Facts | None) -> Callable[[str], str]:
-    """Give what takes out of a text the names of this person and machine, addresses and secrets."""
-    return redactor_of(facts).text
