@@ -11,7 +11,7 @@ from data.cases import CASES
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
 from data.well import well
-from xpusetup.doctor.question import Check, CheckAnswer, Question
+from xpusetup.doctor.question import Check, CheckAnswer, Question, check_texts
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import Section
 from xpusetup.machine.tables import gpu_table, known_bad
@@ -271,3 +271,9 @@ def test_modules_are_listed_where_a_module_failed(line: str) -> None:
     answer = BY_ID["oneapi.prelude"].ask(Question(machine(notes=notes), wanted, device("xpu"), "build"))
     assert answer is not None
     assert ("commands" in answer.words) == line.startswith("source")
+
+
+def test_full_disk_reads_alike_for_one_place_and_many_and_for_any_build() -> None:
+    why = check_texts()["res.disk"].why
+    assert "these places" not in why
+    assert "hours" not in why

@@ -90,7 +90,7 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
     if found:
         families = facts.system.places if facts.system else ()
         lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
-        lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
+        lines += [f"{finding.title}: {finding.seen}. {finding.why}" for finding in found]
         follows = f"xpusetup setup --for {purpose.goal}"
         raise NotReadyError("\n".join(lines), fix=_fix(workspace, found, families, purpose), follows=follows)
 
