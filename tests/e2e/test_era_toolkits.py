@@ -179,7 +179,7 @@ def test_an_open_compiler_that_is_too_old_is_refused_before_anything_is_fetched(
     built = eras.stand(name).build(tmp_path / "root", "--toolkit", "dpclang", site=site, ONEAPI_ROOT="")
     assert built.code == 3
     assert (
-        "dpclang.compiler: here: 6.2.0; accepted: >=7,<8: PyTorch counts the open compiler 6 as oneAPI 2025"
+        "open SYCL compiler: here: 6.2.0; accepted: >=7,<8: PyTorch counts the open compiler 6 as oneAPI 2025"
         in (built.document["error"]["message"])
     )
     assert not (tmp_path / "root").exists()
