@@ -46,7 +46,7 @@ def measure_conflicts(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
 def measure_onemkl(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     """Time `doctor` on an environment with oneMKL in turns with an empty one."""
     places = [_make(folder / "onemkl", env, *ONEMKL), _make(folder / "empty", env)]
-    line = (sys.executable, "-m", "xpusetup.cli", "doctor", "--only", "runtime.packages", "--json")
+    line = (sys.executable, "-m", "xpusetup", "doctor", "--only", "runtime.packages", "--json")
     ends = ("bash", "-c", '"$@"; test $? -le 1', "doctor")  # 1: it found something
     looks = [Command((*ends, *line, "--into", str(place)), dict(env)) for place in places]
     there, without = take_processor_turns(ROUNDS, *looks)

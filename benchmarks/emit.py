@@ -19,7 +19,7 @@ LIMIT = 0.3
 
 def measure_emit(folder: Path, env: Mapping[str, str]) -> list[Row]:
     """Write the folder of a release anew each time."""
-    words = ("-m", "xpusetup.cli", "emit", "dockerfile", "--profile", "torch-2.14", "-o", str(folder / "image"))
+    words = ("-m", "xpusetup", "emit", "dockerfile", "--profile", "torch-2.14", "-o", str(folder / "image"))
     write = Command((sys.executable, *words), env, before=lambda: rmtree(folder / "image", ignore_errors=True))
     take_turns(1, (write, 1))  # once, so that all has been compiled to bytecode
     (ours,) = take_turns(ROUNDS, (write, ROUNDS))

@@ -48,7 +48,7 @@ def measure_explain(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     log, line = folder / "build.log", folder / "line.log"
     write_log(log)
     line.write_bytes(b"x" * (SIZE // 2) + b" " + KILLED.encode() + b" " + b"y" * (SIZE // 2))
-    ours = Command((sys.executable, "-m", "xpusetup.cli", "explain", str(log)), env)
+    ours = Command((sys.executable, "-m", "xpusetup", "explain", str(log)), env)
     reading = Command((sys.executable, "-c", READ, str(log)), env)
     mine, other = take_processor_turns(ROUNDS, ours, reading)
     promised = log.stat().st_size / SPEED
@@ -56,7 +56,7 @@ def measure_explain(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     yield make_row("explain_reading", mine, other, goal=4, unit="s")
     yield from measure_growth(folder, env)
     for name, path in (("explain_memory", log), ("explain_line_memory", line)):
-        command = Command((sys.executable, "-m", "xpusetup.cli", "explain", str(path)), env)
+        command = Command((sys.executable, "-m", "xpusetup", "explain", str(path)), env)
         peaks = [usage_of(command).peak for _ in range(ROUNDS)]
         yield make_row(name, peaks, [MEMORY] * ROUNDS, goal=1, unit="MiB")
 
@@ -67,7 +67,7 @@ def measure_growth(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     for count in (ERRORS, 2 * ERRORS):
         path = folder / f"{count}.log"
         path.write_text("".join(WRONG.format(n=number) for number in range(count)))
-        words.append(Command((sys.executable, "-m", "xpusetup.cli", "explain", str(path)), env))
+        words.append(Command((sys.executable, "-m", "xpusetup", "explain", str(path)), env))
     once, twice = take_processor_turns(ROUNDS, *words)
     yield make_row("explain_growth", twice, once, goal=2.2, unit="s")
 

@@ -38,7 +38,7 @@ def measure_fits(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     run(env, python, *pip, "download", "-q", "--no-deps", "-d", str(wheels), "torchvision==0.28.0")
     (wheel,) = map(str, wheels.iterdir())
     libraries = sorted(map(str, prefix.glob("lib/python3*/site-packages/torch/lib/*.so*")))
-    look = (sys.executable, "-m", "xpusetup.cli", "wheel", "fits", wheel, "--into", str(prefix), "--json")
+    look = (sys.executable, "-m", "xpusetup", "wheel", "fits", wheel, "--into", str(prefix), "--json")
     helper = (sys.executable, str(HELPERS / "inspect_fit.py"), wheel, "--prefix", str(prefix))
     fits = ("bash", "-c", '"$@"; test $? = 1', "fits", *look)  # it does not fit
     read = (sys.executable, "-c", READ, wheel, *libraries)

@@ -43,7 +43,7 @@ def measure_report(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
 def make_report(root: Path, env: Mapping[str, str], edges: int) -> Command:
     """Make a root with a build of so many commands, and give the command that writes its page."""
     write_root(root, edges)
-    words = ("-m", "xpusetup.cli", "report", "--profile", "sim", "--root", str(root))
+    words = ("-m", "xpusetup", "report", "--profile", "sim", "--root", str(root))
     return Command((sys.executable, *words), env, before=lambda: (root / "report.html").unlink(missing_ok=True))
 
 

@@ -103,7 +103,7 @@ def run_in_terminal(words: list[str]) -> str:
     told = {"COLUMNS": str(WIDTH), "LINES": "200", "TERM": "xterm-256color", "LANG": "C.UTF-8"}
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "XPUSETUP_QUIET"}}
     ours, theirs = pty.openpty()
-    argv = (sys.executable, "-m", "xpusetup.cli", *words[1:])
+    argv = (sys.executable, "-m", "xpusetup", *words[1:])
     with subprocess.Popen(argv, cwd=CHECKOUT, env={**kept, **told}, stdout=theirs, stderr=theirs) as running:
         os.close(theirs)
         seen = b"".join(iter(lambda: _read(ours), b""))

@@ -83,7 +83,7 @@ class Said:
 
 def command(*arguments: str) -> list[str]:
     """Give the command line of the program under test."""
-    return [sys.executable, "-m", "xpusetup.cli", *arguments]
+    return [sys.executable, "-m", "xpusetup", *arguments]
 
 
 def xpusetup(*arguments: str, env: dict[str, str], cwd: Path | None = None) -> Said:

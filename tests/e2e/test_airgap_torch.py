@@ -34,7 +34,7 @@ def test_a_release_from_a_bundle(eras: Eras, tmp_path: Path) -> None:
     assert {TORCH, ASMJIT, SYCL_TLA} <= addresses
     assert any(name.startswith("intel_sycl_rt-") for name in created["wheels"])
     assert any(name.startswith("triton_xpu-") for name in created["wheels"])
-    verified = run((sys.executable, "-m", "xpusetup.cli", "bundle", "verify", str(bundle), "--json"), {}, tmp_path)
+    verified = run((sys.executable, "-m", "xpusetup", "bundle", "verify", str(bundle), "--json"), {}, tmp_path)
     assert json.loads(verified.stdout)["result"]["missing"] == []
     plain = {name: value for name, value in stand.environment().items() if not name.startswith(("GIT_", "PIP_", "UV_"))}
     words = ("build", "--bundle", str(bundle), "--profile", str(stand.profile), "--root", str(tmp_path / "root"))

@@ -73,7 +73,7 @@ def prepare(page: str, folder: Path, demo: Demo) -> dict[str, str]:
         re.findall(r'^```toml\n(name = "acme".*?)^```$', bring, re.DOTALL | re.MULTILINE)[0]
     )
     (folder / "bin").mkdir()
-    (folder / "bin/xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup.cli "$@"\n')
+    (folder / "bin/xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup "$@"\n')
     (folder / "bin/xpusetup").chmod(0o755)
     here = {"VIRTUAL_ENV": str(demo.root / "venv"), "XPUSETUP_VERIFY_LEVEL": "quick"}  # a level that is not named
     return {**demo.env, **here, "PATH": f"{folder}/bin:{demo.env['PATH']}"}

@@ -108,7 +108,7 @@ def test_same_result(engine: Engine, tmp_path: Path, tiny: tuple[Tiny, str]) -> 
     assert said.code == 0, said.err
     by_hand = in_system(engine, tmp_path, "bash", f"{shell}/build.sh")
     words = ("--verify", "off", "--root", str(tmp_path / "root"))
-    program = ("env", f"PYTHONPATH={CHECKOUT}:{packages()}", "HOME=/tmp", "python3.11", "-m", "xpusetup.cli")
+    program = ("env", f"PYTHONPATH={CHECKOUT}:{packages()}", "HOME=/tmp", "python3.11", "-m", "xpusetup")
     runner = in_system(engine, tmp_path, *program, "build", "--profile", name, *words)
     outcomes = {"image": image, "shell": by_hand, "runner": runner}
     if fault:

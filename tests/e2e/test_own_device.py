@@ -65,7 +65,7 @@ class Acme:
         """Run a line of the page in a shell that finds the program."""
         programs = self.folder.parent / "bin"
         programs.mkdir(exist_ok=True)
-        (programs / "xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup.cli "$@"\n')
+        (programs / "xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup "$@"\n')
         (programs / "xpusetup").chmod(0o755)
         env = {**self.env, "PATH": f"{programs}:{self.env['PATH']}"}
         words = ("bash", "-euc", line)

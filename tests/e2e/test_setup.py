@@ -76,7 +76,7 @@ def test_the_bare_command(place: dict[str, str]) -> None:
     assert result["way"]["commands"][-1] == "xpusetup install"
     assert {each["profile"] for each in result["way"]["refusals"] if not each["firm"]} >= {"torch-2.5", "torch-2.6"}
     assert "Usage" in xpusetup("--help", env=place).out
-    assert "Usage: xpusetup build " in xpusetup("build", "--help", env=place).out, "also as python -m xpusetup.cli"
+    assert "Usage: xpusetup build " in xpusetup("build", "--help", env=place).out, "also as python -m xpusetup"
     assert said(place) == [], "looking at a machine starts none of its package managers"
     site = Path(place["HOME"]) / ".config/xpusetup/site.toml"
     site.parent.mkdir(parents=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.e2e
 DEVICE = 'name = "acme"\ntitle = "Acme"\n[tool]\nname = "touch"\nquery = ["CANARY"]\n'
-WORDS = (sys.executable, "-m", "xpusetup.cli", "verify", "--devices", "--list", "--device", "acme.toml")
+WORDS = (sys.executable, "-m", "xpusetup", "verify", "--devices", "--list", "--device", "acme.toml")
 
 
 def on_a_terminal(answer: str, folder: Path) -> tuple[int, str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("demo")]
 HERE = "tests/e2e/test_tutorials.py"
-PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m xpusetup.cli "$@"\n'
+PROGRAM = f'#!/bin/sh\nexec {sys.executable} -m xpusetup "$@"\n'
 
 
 @dataclass

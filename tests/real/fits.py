@@ -169,7 +169,7 @@ def _line(text: str) -> str:
 def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
     """Give what `wheel fits` says of wheels in an environment."""
     words = ("wheel", "fits", *map(str, wheels), "--into", str(place), "--json")
-    line = (sys.executable, "-m", "xpusetup.cli", *words)
+    line = (sys.executable, "-m", "xpusetup", *words)
     done = subprocess.run(line, check=False, capture_output=True, text=True, cwd=CHECKOUT)
     found = json.loads(done.stdout)["result"]["wheels"]
     answers = {one["answer"] for one in found}

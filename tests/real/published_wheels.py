@@ -121,7 +121,7 @@ def _download(wheel: Named, place: Path, env: Mapping[str, str]) -> None:
 
 def inspect(path: Path, env: Mapping[str, str]) -> dict[str, list[str]]:
     """Give the checks by level, as wheel check tells them, without those that are well; and all that it says."""
-    line = (sys.executable, "-m", "xpusetup.cli", "wheel", "check", str(path), "--json")
+    line = (sys.executable, "-m", "xpusetup", "wheel", "check", str(path), "--json")
     done = subprocess.run(line, check=False, capture_output=True, text=True, env=env, cwd=CHECKOUT)
     document = json.loads(done.stdout)
     rows = document["result"]["checks"]

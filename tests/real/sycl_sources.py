@@ -119,7 +119,7 @@ class Work:
 
     def _flags(self) -> dict[str, str]:
         """Ask our own plan for the flags of the compile."""
-        words = (sys.executable, "-m", "xpusetup.cli", "plan", "--profile", f"torch-{self.release.name}")
+        words = (sys.executable, "-m", "xpusetup", "plan", "--profile", f"torch-{self.release.name}")
         told = run((*words, "--root", str(self.own), "--json"), env=outer_environment(), cwd=CHECKOUT)
         steps = json.loads(told)["result"]["steps"]
         environment = next(step["env"] for step in steps if step["id"] == "torch.build")
@@ -134,7 +134,7 @@ def prepare(work: Work, ops: str) -> None:
         run((sys.executable, "-m", "venv", str(work.venv)), env=outer_environment(), seconds=300)
         installed = (str(work.venv / "bin/pip"), "install", "-q", *TOOLS)
         run(installed, env={**outer_environment(), **_settings_of_pip()}, seconds=1800)
-    words = (sys.executable, "-m", "xpusetup.cli", "toolkit", str(work.toolkit), "--profile")
+    words = (sys.executable, "-m", "xpusetup", "toolkit", str(work.toolkit), "--profile")
     run(
         (*words, f"torch-{work.release.name}"),
         env={**outer_environment(), **_settings_of_pip()},

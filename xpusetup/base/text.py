@@ -100,15 +100,18 @@ TELLS_NAMES = tuple(
 )
 """What names a user or a host in what people post: a shell's prompt, uname, a journal, id, ls, a home folder."""
 NO_NAMES = re.compile(
-    r"(?i)(?:root|nobody|daemon|users?|runner|build|admin|test|localhost|linux|ubuntu|debian|fedora|arch|suse|rocky|centos"
-    r"|wsl|docker|container|conda|home|python\d?|pip|torch|pytorch|intel|xpu|gpu|nvidia|amd|video|render|.)\Z"
+    rf"(?i)(?:{'|'.join(sorted(SYSTEM_USERS))}|admin|test|localhost|linux|debian|fedora|arch|suse|rocky|centos|wsl|docker"
+    r"|container|conda|home|python\d?|pip|torch|pytorch|intel|xpu|gpu|nvidia|amd|video|render|.)\Z"
 )
 """Names that tell of nobody, and words that a text is about."""
 
 
 @dataclass(frozen=True)
 class Redactor:
-    """Hides what names this person and this machine; the empty text hides nothing of its kind."""
+    """Hides what names this person and this machine; the empty text hides nothing of its kind.
+
+    `others`: further names, each with what stands for it.
+    """
 
     user: str = ""
     host: str = ""
@@ -135,8 +138,8 @@ class Redactor:
             text = MAC.sub("<mac>", text)
             text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
             text = IPV4.sub(lambda found: found[0] if is_version(found) else "<address>", text)
-        user = "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
         text = MAIL.sub("<mail>", text)
+        user = "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
         for name, stands in ((user, "<user>"), (self.host, "<host>"), *self.others):
             if name:
                 text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", stands, text)

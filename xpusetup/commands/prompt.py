@@ -1,6 +1,6 @@
 """explain --prompt and doctor --prompt: a failure or a machine as one text for an assistant, a colleague or an issue.
 
-The text is printed without names, addresses and passwords, and nothing is sent anywhere.
+The text is printed without the names, addresses and passwords that are recognized; nothing is sent anywhere.
 """
 
 from dataclasses import dataclass, replace

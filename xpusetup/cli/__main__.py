@@ -1,5 +1,0 @@
-"""python -m xpusetup.cli."""
-
-from xpusetup.cli import main
-
-main()
