@@ -83,8 +83,12 @@ class PlanRun:
 
 @dataclass(kw_only=True)
 class RunProgress:
-    """Where a run stands: the steps that nothing has to wait for any more, those at work, and what came of the rest."""
+    """Where a run stands: the steps that nothing has to wait for any more, those at work, and what came of the rest.
 
+    `place`: the inode of the root when the run began.
+    """
+
+    place: int
     done: set[str] = field(default_factory=set)
     running: list[Running] = field(default_factory=list)
     outcome: RunOutcome = field(default_factory=RunOutcome)
@@ -92,7 +96,7 @@ class RunProgress:
 
 def run_plan(run: PlanRun) -> RunOutcome:
     """Run what is not done until all is, or something fails. Raises InterruptedRunError on Ctrl-C."""
-    work, began = RunProgress(), time.monotonic()
+    work, began = RunProgress(place=run.root.path.stat().st_ino), time.monotonic()
     try:
         _advance(run, work)
         while work.running:
@@ -101,18 +105,18 @@ def run_plan(run: PlanRun) -> RunOutcome:
                 one.mem_stalled = True
                 _stop(run, one, STANDS_STILL)
             ended = [one for one in work.running if _has_ended(run, one)]
-            _hold_root(run, work.running)
+            _hold_root(run, work, work.running)
             for one in ended:
                 work.running.remove(one)
             for one in ended:
                 _finish(run, work, one)
-            _hold_root(run, ended)  # again: it may have gone while their logs were read
+            _hold_root(run, work, ended)  # again: it may have gone while their logs were read
             if ended and not work.outcome.failed:
                 _advance(run, work)
     except KeyboardInterrupt as error:
         raise InterruptedRunError(f"interrupted{_during(work.running)}", fix="it goes on there with: ") from error
     except NotReadyError as error:
-        _hold_root(run, work.running, error)
+        _hold_root(run, work, work.running, error)
         raise
     finally:
         _end_all(run, work, "")  # something is at work here only when this run is given up
@@ -127,10 +131,14 @@ def _during(running: Sequence[Running]) -> str:
     return f" during {names}" if names else ""
 
 
-def _hold_root(run: PlanRun, running: Sequence[Running], error: Exception | None = None) -> None:
-    """End a run whose root is not there any more: what its steps and this program say of files of it tells nothing."""
-    if not run.root.path.is_dir():
-        gone = f"{run.root.path} was removed or moved away{_during(running)}"
+def _hold_root(run: PlanRun, work: RunProgress, running: Sequence[Running], error: Exception | None = None) -> None:
+    """End a run whose root is not there any more: what its steps and this program say of files of it tells nothing.
+
+    A folder of the same name is another one: to write into what was moved away makes its folders anew.
+    """
+    path = run.root.path
+    if not path.is_dir() or path.stat().st_ino != work.place:
+        gone = f"{path} was removed or moved away{_during(running)}"
         raise NotReadyError(gone, fix="the same command begins anew there") from error
 
 
