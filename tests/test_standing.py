@@ -244,6 +244,22 @@ def test_a_build_of_one_component_is_finished_as_asked(here: Path) -> None:
     assert open_built(Where()).root == root
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_build_from_a_bundle_goes_on_from_it_while_that_is_there(here: Path, there: bool) -> None:
+    root = make_root(here / "data/xpusetup/sim", done=4)
+    lock = json.loads((root / "profile.lock.json").read_text())
+    (root / "profile.lock.json").write_text(
+        json.dumps({**lock, "words": ["--verify", "off"], "bundle": f"{here}/a b.tar"})
+    )
+    if there:
+        (here / "a b.tar").touch()
+    again = "xpusetup build sim --verify off" + (f" --bundle '{here}/a b.tar'" if there else "")
+    assert status_of_one(Where()).data.fix == again
+    with pytest.raises(NotReadyError, match="not finished") as caught:
+        open_built(Where())
+    assert caught.value.fix == again
+
+
 def test_status_lists_several_and_shows_one(roots: Path) -> None:
     listed = status(Where())
     assert isinstance(listed.data, BuildList)
