@@ -134,10 +134,16 @@ def watch_command(options: str, standing: Standing) -> Command:
     return Command(f"{about_build('status', options)}{log}")
 
 
+WAY = "the shortest way to PyTorch: "
+
+
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
         return NotReadyError(message, command=workspace.command("status", "--log", "venv", "-f"))
+    if workspace.chosen_by.startswith("the newest"):  # nobody named a release
+        place = root.path if workspace.root_named else root.path.parent
+        return NotReadyError(f"nothing is built in {place}", fix=WAY, command=Command("xpusetup"))
     verb = "install" if workspace.profile.published else "build"  # minutes, where wheels are published
     return NotReadyError(f"nothing is built in {root.path}", command=workspace.command(verb))
 
