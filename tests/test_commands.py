@@ -342,4 +342,8 @@ def test_a_python_that_others_may_not_run_is_warned_of(
     shared = replace(workspace, root=tmp_path / "shared/sim")
     assert "--python PATH" in _say_private(shared, facts)
     assert not _say_private(replace(workspace, root=closed / "sim"), facts)
+    built = tmp_path / "built"
+    (built / "stamps").mkdir(parents=True)
+    (built / "stamps/venv").touch()
+    assert not _say_private(replace(workspace, root=built), facts)  # said when its environment was made
     assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))
