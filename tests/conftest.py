@@ -14,6 +14,7 @@ from hypothesis import settings
 from xpusetup.base.errors import NotReadyError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 os.environ.pop("COLUMNS", None)  # the terminal of whoever runs the tests; a test that is about the width sets its own
@@ -60,6 +61,17 @@ def guard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(socket, "socket", _refuse)
     for name in ("system", "execvpe", "posix_spawn", "fork"):
         monkeypatch.setattr(os, name, _refuse)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def removed_beside(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let a process for which nobody waits remove the gigabytes of a worker without failures: a disk takes minutes."""
+    yield
+    made = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ and not request.session.testsfailed:
+        gone = made.parent.parent / f"garbage-{made.parent.name}-{made.name}"  # a name that pytest removes as well
+        made.rename(gone)
+        subprocess.run(("sh", "-c", 'setsid rm -rf "$0" </dev/null >/dev/null 2>&1 &', str(gone)), check=True)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.probe_tools import ActivationChange
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
-from xpusetup.run.preflight import failing, gate
+from xpusetup.run.preflight import failing, find_unreached, gate
 from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
@@ -244,7 +244,11 @@ def test_the_gate() -> None:
     assert caught.value.code == 3
     assert caught.value.message.splitlines()[0] == "this machine is not ready to build torch-2.5"
     assert "intel-for-pytorch-gpu-dev-0.5 intel-pti-dev-0.9" in caught.value.fix
-    gate(open_workspace(Where(profile="sim")), machine(LAPTOP))
+    sim = open_workspace(Where(profile="sim"))
+    gate(sim, machine(LAPTOP))
+    alone = machine(LAPTOP, network={"routed": False})
+    assert [finding.id for finding in find_unreached(sim, alone)] == ["net.git_reach"]  # plan tells it
+    gate(sim, alone)  # what is fetched may be here, or come in a bundle
 
 
 def tuned(monkeypatch: pytest.MonkeyPatch, workspace: Workspace, *, facts: Any, jobs: int = 0, word: str = "") -> Any:
@@ -338,4 +342,8 @@ def test_a_python_that_others_may_not_run_is_warned_of(
     shared = replace(workspace, root=tmp_path / "shared/sim")
     assert "--python PATH" in _say_private(shared, facts)
     assert not _say_private(replace(workspace, root=closed / "sim"), facts)
+    built = tmp_path / "built"
+    (built / "stamps").mkdir(parents=True)
+    (built / "stamps/venv").touch()
+    assert not _say_private(replace(workspace, root=built), facts)  # said when its environment was made
     assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))

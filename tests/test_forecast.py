@@ -82,6 +82,15 @@ def test_a_compile_that_goes_on_has_the_rest_of_the_time() -> None:
     assert build.say("output", "b", time, count=0, total=200)[0] == 500.0
 
 
+def test_a_compile_of_far_more_than_ever_is_known_by_its_own_pace_alone() -> None:
+    """A setting chose ten times the sources: the seconds of the run before say nothing."""
+    build = Build(KNOWN._replace(edges={"b": 20}))
+    time = build.run("v", "p", "f", "g")
+    build.say("start", "b", time)
+    assert build.say("output", "b", time, count=1, total=200)[0] == 0.0  # not known yet
+    assert build.say("output", "b", time + 2000, count=101, total=200)[0] == 1980.0
+
+
 def test_more_time_than_ever_leaves_no_less_than_nothing() -> None:
     assert blend(1000.0, 5000.0, 0.0) == 0.0
     assert blend(1000.0, 5000.0, 0.5) == 2500.0

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from standins.repository import run_git
 from xpusetup.base.errors import WorkFailedError
-from xpusetup.system.git import Submodule, list_submodules, read_tree
+from xpusetup.system.git import Submodule, has_changed, list_submodules, read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,3 +90,24 @@ def test_submodules(tree: Path) -> None:
     assert list_submodules(tree, rev) == []
     with pytest.raises(WorkFailedError, match="git cannot read"):
         list_submodules(tree, "0" * 40)
+
+
+def test_a_tree_is_newer_than_a_moment_where_a_source_was_written_added_or_removed_since(tree: Path) -> None:
+    since = time.time() + 10
+    later = (since + 10, since + 10)
+    (tree / "build").mkdir()
+    (tree / "build/made.o").touch()
+    os.utime(tree / "build/made.o", later)
+    assert not has_changed(tree, since)
+    new = tree / "new.py"
+    new.touch()
+    os.utime(new, later)
+    assert has_changed(tree, since)
+    assert not has_changed(tree, since, but=".py")
+    new.unlink()
+    assert not has_changed(tree, since)
+    (tree / "one").unlink()
+    assert not has_changed(tree, since)
+    os.utime(tree, later)
+    assert has_changed(tree, since)
+    assert not has_changed(tree.parent, since)

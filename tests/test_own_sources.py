@@ -20,7 +20,8 @@ from xpusetup.config.request import find_editable, find_patches, find_sources, r
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, RootState, Stamp, make_statuses
-from xpusetup.run.trees import check_trees, keep_trees
+from xpusetup.run.root import Root
+from xpusetup.run.trees import check_trees, describe_newer, find_newer, keep_trees
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -427,3 +428,36 @@ def test_a_tree_of_a_component_is_none_of_what_is_vendored(tmp_path: Path) -> No
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "torch"\n')
     with pytest.raises(UsageError, match="is the source of torch, and not of torch-xpu-ops"):
         check_trees(shipped("torch-2.14"), Request(sources=(("torch-xpu-ops", str(tmp_path)),)))
+
+
+@pytest.mark.parametrize(
+    ("own", "step", "newer"),
+    [
+        ({"torch": {}}, "torch.build", ["torch"]),
+        ({"torch": {"editable": True}}, "torch.install", ["torch"]),
+        ({"torch": {"editable": True}}, "torch.build", []),  # of another form: nothing is known of this one
+        ({"torch-xpu-ops": {}}, "torch.build", ["torch-xpu-ops"]),
+        ({"torch-xpu-ops": {}}, "xpu.build", ["torch-xpu-ops"]),
+        ({"torch": {}}, "", []),
+    ],
+)
+def test_a_tree_that_changed_since_it_was_built(
+    tmp_path: Path, own: dict[str, dict[str, Any]], step: str, newer: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts from the beginning of the build: what is edited meanwhile may not be in it."""
+    asked: list[float] = []
+
+    def look(_tree: Path, since: float, **_: str) -> bool:
+        asked.append(since)
+        return True
+
+    monkeypatch.setattr("xpusetup.run.trees.has_changed", look)
+    run = {"step": step, "state": "ran", "time": 1000.0, "seconds": 300.0}
+    (tmp_path / "journal.jsonl").write_text(
+        "".join(json.dumps(each) + "\n" for each in (run, {**run, "state": "failed"}))
+    )
+    told = {name: {"folder": f"/mine/{name}", **more} for name, more in own.items()}
+    found = find_newer(Root(tmp_path), shipped("torch-2.14"), told)
+    assert [*found] == newer
+    assert asked == [700.0 for _ in newer]
+    assert bool(describe_newer(found)) == bool(newer)

@@ -15,6 +15,7 @@ import pytest
 from xpusetup import doctor
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import NotReadyError
+from xpusetup.config.settings import NetworkSettings, make_network
 from xpusetup.doctor import pytorch, toolkit
 from xpusetup.machine import probe as probe_module
 from xpusetup.machine import probe_hardware, probe_places, probe_python, probe_torch, probe_userland
@@ -193,6 +194,19 @@ def test_network_holds_no_password(
     assert network.redirects == {"https://***@mirror/": "https://github.com/"}
     assert network.credentials == ["/etc/pip.conf index-url", "https://***@mirror/", "https_proxy"]
     assert network.reach is None
+
+
+def test_mirrors_of_a_site_are_known_as_steps_know_them(slash: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(slash, {"etc/pip.conf": ""})
+    asked: dict[str, str] = {}
+    monkeypatch.setattr(shutil, "which", lambda _name: "/usr/bin/git")
+    tell = ProcessOutput(0, "", "")
+    monkeypatch.setattr(probe_places, "run_process", lambda *_, env, **__: asked.update(env) or tell)
+    site = NetworkSettings(pip_index="file:///mirror", git={"https://github.com/": "file:///git/"})
+    network = seen("network", Ask(network=make_network(site, {}))).network
+    assert network is not None
+    assert network.indexes["PIP_INDEX_URL"] == "file:///mirror"
+    assert asked["GIT_CONFIG_KEY_0"] == "url.file:///git/.insteadOf"  # of which git itself tells
 
 
 def environment(folder: Path, *info: str) -> Path:

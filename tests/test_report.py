@@ -317,11 +317,14 @@ def test_jobs_on_average() -> None:
     assert average_jobs([Edge(output="c", began=99.0, seconds=9.0)], 0.0, 40.0, 4) == []
 
 
-def test_tries_of_the_same_key_stay() -> None:
-    old = record("venv", -9, 1, key="another", state="failed")
+def test_every_run_of_a_step_stays() -> None:
+    """Builds that succeeded were left out as soon as another one of the same step followed."""
+    old = [record("venv", -99, 1), record("venv", -9, 1, key="another", state="failed")]
     began = record("torch.build", 125, 0, state="began")
-    spans = parse_spans([old, began, *RECORDS, {"step": "cut off"}])
+    spans = parse_spans([*old, began, *RECORDS, {"step": "cut off"}])
     assert [(span.step, span.state) for span in spans if span.step in {"torch.build", "venv"}] == [
+        ("venv", "ran"),
+        ("venv", "failed"),
         ("venv", "ran"),
         ("torch.build", "short"),
         ("torch.build", "ran"),
@@ -339,6 +342,15 @@ def test_a_pause_takes_little_room() -> None:
     assert after - before < 0.02
     assert scale.place(START + 50000) is None
     assert (scale.place(START), scale.place(START + 90040)) == (0.0, 1.0)
+
+
+def test_many_pauses_leave_room_for_the_work() -> None:
+    """A hundred builds of one tree: their pauses took more than the whole width."""
+    scale = Scale(parse_spans([record("a.build", 1000 * number, 30) for number in range(100)]))
+    moments = (START + 1000 * number + at for number in range(100) for at in (0, 30))
+    places = [place for moment in moments if (place := scale.place(moment)) is not None]
+    assert places == sorted(places)
+    assert (len(places), places[0], round(places[-1], 9), len(scale.pauses)) == (200, 0.0, 1.0, 99)
 
 
 def test_ticks_are_round() -> None:

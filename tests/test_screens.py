@@ -78,6 +78,11 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("build-editable", replace(screens.BUILT, wheels=[], editable={"torch": "/home/me/pytorch"}), False),
     ("status-no-wheel", replace(screens.HALF, wheels=[], made_by="build"), False),
     ("status-half", replace(screens.HALF, failed="wheels.install"), False),
+    (
+        "status-newer",
+        replace(screens.STATUS, newer={"torch": "/home/me/pytorch"}, fix="xpusetup build --name dev"),
+        False,
+    ),
     ("status-interrupted", replace(screens.HALF, interrupted=["torch.install"], older=["torch"]), False),
     ("status-at-work", replace(screens.HALF, at_work=["wheels.install"]), False),
     ("status-failed-verification", replace(screens.STATUS, damaged={}, verified=False, proof=screens.FAILING), False),

@@ -21,7 +21,7 @@ from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.list import BuildList, glance, list_builds, list_of
 from xpusetup.commands.recommend import way_of, with_builds
 from xpusetup.commands.run import run_and_tell
-from xpusetup.commands.status import BuildStatus, find_whole, status, status_of_one
+from xpusetup.commands.status import WAY, BuildStatus, find_whole, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
 from xpusetup.machine.facts import Facts
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
@@ -242,6 +242,32 @@ def test_a_build_of_one_component_is_finished_as_asked(here: Path) -> None:
         open_built(Where())
     (root / "profile.lock.json").write_text(json.dumps({**lock, "words": ["--only", "torch"]}))
     assert open_built(Where()).root == root
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_build_from_a_bundle_goes_on_from_it_while_that_is_there(here: Path, there: bool) -> None:
+    root = make_root(here / "data/xpusetup/sim", done=4)
+    lock = json.loads((root / "profile.lock.json").read_text())
+    (root / "profile.lock.json").write_text(
+        json.dumps({**lock, "words": ["--verify", "off"], "bundle": f"{here}/a b.tar"})
+    )
+    if there:
+        (here / "a b.tar").touch()
+    again = "xpusetup build sim --verify off" + (f" --bundle '{here}/a b.tar'" if there else "")
+    assert status_of_one(Where()).data.fix == again
+    with pytest.raises(NotReadyError, match="not finished") as caught:
+        open_built(Where())
+    assert caught.value.fix == again
+
+
+@pytest.mark.parametrize(("where", "place"), [(Where(), "data/xpusetup"), (Where(root="r"), "r")])
+def test_where_nothing_is_built_no_release_is_named_that_nobody_named(here: Path, where: Where, place: str) -> None:
+    with pytest.raises(NotReadyError) as caught:
+        status(where)
+    assert (caught.value.message, caught.value.fix) == (f"nothing is built in {here / place}", f"{WAY}xpusetup")
+    with pytest.raises(NotReadyError) as caught:
+        status(Where(profile="sim"))
+    assert caught.value.fix == "xpusetup build sim"
 
 
 def test_status_lists_several_and_shows_one(roots: Path) -> None:

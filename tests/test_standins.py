@@ -21,7 +21,7 @@ from standins.workshop import (
 )
 
 pytest_plugins = ("standins.fixtures",)
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]  # every build of test_eras.py goes through the same
 
 XPU_LIBRARY = "torch/lib/libtorch_xpu.so"
 CACHE = "build/CMakeCache.txt"
@@ -171,7 +171,6 @@ class TestScikitBuildCoreEra:
         shop.run("git", "submodule", "deinit", "--force", "external/asmjit", cwd=tree / "third_party/fbgemm")
         assert "git submodule update --init --recursive" in refusal(frontend(shop, tree, USE_XPU="0"))
 
-    @pytest.mark.long
     def test_two_folders_give_the_same_bytes(
         self, shop: Workshop, new: Upstreams, oneapi: Path, tmp_path: Path
     ) -> None:

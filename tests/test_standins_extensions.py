@@ -9,7 +9,7 @@ from standins.upstreams import AUDIO, TRITON, VISION, Upstreams
 from standins.workshop import Done, Workshop, dynamic, fetch, only_wheel, refusal, unpack
 
 pytest_plugins = ("standins.fixtures",)
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.long]  # as test_standins.py
 
 
 @pytest.fixture(scope="session")

@@ -810,7 +810,31 @@ BUILDING: list[Case] = [
         "",
     ),
     ("net.git_reach", {"network": {"routed": False}}, "fail: no route leads out of this machine", ""),
-    ("net.git_reach", {"network": {"routed": False, "indexes": {"PIP_INDEX_URL": "file:///m"}}}, "warn: no route", ""),
+    ("net.git_reach", {"network": {"routed": False, "indexes": {"PIP_INDEX_URL": "file:///m"}}}, "fail: no route", ""),
+    (
+        "net.git_reach",
+        {
+            "network": {
+                "routed": False,
+                "indexes": {"PIP_INDEX_URL": "file:///m"},
+                "redirects": {"file:///g/": "https://github.com/"},
+            }
+        },
+        "warn: no route leads out of this machine; all has to come from PIP_INDEX_URL",
+        "",
+    ),
+    (
+        "net.git_reach",
+        {
+            "network": {
+                "routed": False,
+                "indexes": {"PIP_INDEX_URL": "https://mirror.example/simple"},
+                "redirects": {"https://mirror.example/": "https://github.com/"},
+            }
+        },
+        "fail: no route",
+        "",
+    ),
     ("net.git_reach", {"network": {"routed": False, "proxies": {"https_proxy": "http://localhost:9"}}}, "", ""),
     ("res.wheels_disk", {"torch": None}, "", "ok: 500 GiB free at /home/me (wheels need 4 to 8 GiB, a guess)"),
     (
@@ -841,6 +865,12 @@ BUILDING: list[Case] = [
     (
         "net.wheels_reach",
         {"network": {"reach": {"pypi.org": False}, "redirects": {"a": "b"}}, "torch": None},
+        "",
+        "fail: no",
+    ),
+    (
+        "net.wheels_reach",
+        {"network": {"reach": {"pypi.org": False}, "indexes": {"PIP_INDEX_URL": "https://m/"}}, "torch": None},
         "",
         "warn: no",
     ),

@@ -332,6 +332,7 @@ STATUS = BuildStatus(
     failed=None,
     interrupted=[],
     older=[],
+    newer={},
     wheels=[InstalledWheel(**fields_of(each), intact=each.name == "torchaudio", installed=True) for each in WHEELS],
     damaged={
         "torch.build": f"{WHEELS[0].path} is missing",

@@ -236,7 +236,14 @@ def test_pip_settings_come_by_variables_alone(tiny: Tiny, tmp_path: Path) -> Non
     assert "requirements failed" in said.out
 
 
-@pytest.mark.parametrize("closed", ["<&- >&-", "<&- >&- 2>&-", "2>&-", "| true", "2>&1 | true"])
+@pytest.mark.parametrize(
+    "closed",
+    [
+        *(pytest.param(each, marks=pytest.mark.long) for each in ("<&- >&-", "2>&-", "| true")),
+        "<&- >&- 2>&-",
+        "2>&1 | true",
+    ],
+)
 def test_nobody_is_told(closed: str, tiny: Tiny, tmp_path: Path) -> None:
     """Nothing fails where the caller closed a stream or reads none of it, and no file is taken for a closed stream."""
     root = tiny.options(tmp_path / "root")
@@ -260,7 +267,7 @@ user = true
 """
 
 
-@pytest.mark.parametrize("place", ["user", "named", "site"])
+@pytest.mark.parametrize("place", ["user", *(pytest.param(each, marks=pytest.mark.long) for each in ("named", "site"))])
 def test_where_pip_installs_is_no_matter_of_settings_files(place: str, tiny: Tiny, tmp_path: Path) -> None:
     """What they say of where pip finds things holds; of what they say elsewhere nothing is written."""
     root, home, links = tmp_path / "root", tmp_path / "home", tiny.env.get("PIP_FIND_LINKS", "")

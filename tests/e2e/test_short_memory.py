@@ -152,6 +152,7 @@ def group() -> Iterator[Path]:
         path.rmdir()
 
 
+@pytest.mark.long
 def test_a_build_that_stands_still_goes_on_with_fewer_jobs(shop: Shop, group: Path, tmp_path: Path) -> None:
     (tmp_path / "hog.c").write_text(HOG)
     subprocess.run(("gcc", "-O1", "-o", str(tmp_path / "hog"), str(tmp_path / "hog.c")), check=True)

@@ -63,6 +63,7 @@ def sycl(sycl_chain: Chain, tmp_path: Path) -> Sycl:
     return Sycl(sycl_chain.home, sycl_chain.env, tmp_path)
 
 
+@pytest.mark.long
 def test_kernels_that_ask_for_different_aspects(sycl: Sycl) -> None:
     """Every one has its own image, so that a device that lacks one aspect takes the others."""
     assert sycl.icpx("-fsycl", "-Wall", "-Wextra", "-Werror", "-O2", "aspects.cpp", "-o", "aspects") == ""
@@ -88,6 +89,7 @@ def test_two_sources_with_one_kernel_through_an_archive(sycl: Sycl) -> None:
     assert sycl.run("./both") == ["42"]
 
 
+@pytest.mark.long
 def test_libraries_are_opened_and_closed(sycl: Sycl) -> None:
     """Of different kernels with one name the run time knows those that are loaded, once others were unloaded."""
     for summand in ("1", "2"):
@@ -226,7 +228,14 @@ def test_an_object_is_found_where_nothing_changed_and_has_the_same_bytes_elsewhe
     assert '# 1 "one/device.hpp"' in text
 
 
-@pytest.mark.parametrize("mode", [{}, {"CCACHE_DEPEND": "1"}, {"CCACHE_NODIRECT": "1"}])
+@pytest.mark.parametrize(
+    "mode",
+    [
+        pytest.param({}, marks=pytest.mark.long),
+        {"CCACHE_DEPEND": "1"},
+        pytest.param({"CCACHE_NODIRECT": "1"}, marks=pytest.mark.long),
+    ],
+)
 def test_a_compiler_cache_before_icpx_sees_headers_of_either_pass(sycl: Sycl, mode: dict[str, str]) -> None:
     """With clang's own -fsycl it gives the old object: what that lists and preprocesses is the host's pass alone."""
     assert shutil.which("ccache"), "apt-get install ccache"

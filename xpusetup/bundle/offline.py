@@ -160,6 +160,7 @@ def enter(
         say(f"unpacking {file} to {place}")
     unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
     workspace = _open(where, bundle, folder)
+    workspace = replace(workspace, known={**workspace.known, "bundle": str(path.absolute())})
     wrap, why = _take_away()
     if why:
         warn(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")

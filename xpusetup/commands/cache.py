@@ -30,8 +30,9 @@ HASH = re.compile(r"-[0-9a-f]{12}\.git$")
 PARTS = ("src", "venv", "wheels")
 REST = "rest"
 """The part of a root for everything else: published wheels, archives, a bundle, logs."""
+UNPACKED = "bundles, unpacked"
 FOLDERS = {
-    "bundles": "bundles, unpacked",
+    "bundles": UNPACKED,
     "suites": "sources of test suites",
     "history": "histories that were searched (bisect)",
     "trees": "files of revisions that were looked at",
@@ -154,7 +155,7 @@ class CachedStore:
 class CacheSize:
     """What the program keeps on the disk, in bytes. No tree uses `freed` of them; `site` is a shared store.
 
-    `others` lie beside the store: no command removes them, and each may go while none is at work.
+    `others` lie beside the store: `remove --cache` takes the bundles, and each may go while no command is at work.
     """
 
     store: str

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+REACH = "net.git_reach"
 WRONG_TORCH = "torch.is_xpu_build"
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
@@ -434,7 +435,9 @@ def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[st
         command = workspace.command("install")
         return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
-        commands, why = [workspace.command("build")], "build it: everything that it needs is here"
+        cut_off = any(each.id == REACH and each.level == "warn" for each in findings)
+        why = "build it, if the mirrors here have all that it fetches" if cut_off else "build it: nothing is missing"
+        commands = [workspace.command("build")]
         return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")

@@ -145,6 +145,8 @@ def _status(data: BuildStatus) -> Lines:
         )
     if data.left or data.damaged or data.replaced:
         return (("make it whole", data.fix.splitlines()[-1], "not all of it is there as it was made"),)
+    if data.newer:
+        return (("build it again", data.fix, f"{', '.join(data.newer)} changed since it was built"),)
     if data.verified:
         return (*_mends(data.misfits), ("use it", USE, "it is verified on a device"))
     return (

@@ -192,7 +192,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
         explain=explain,
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
-        missing=list(seen.missing),
+        missing=[*seen.missing, *_unreached(workspace, seen)],
         fix=workspace.command("doctor", "--for", "build"),
         build=render_command(workspace, asked, command=purpose.command),
         estimate=_estimate(workspace, request, seen),
@@ -203,6 +203,17 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
         why=explain_package(workspace.profile, why) if why else None,
     )
     return Result("plan", found)
+
+
+def _unreached(workspace: Workspace, seen: PreparedPlan) -> list[str]:
+    """Name the check of the network, where steps to come need it and there is none."""
+    todo = {status.id for status in seen.statuses() if status.state != "done"}
+    fetches = any("network" in step.needs for step in seen.plan.steps if step.id in todo)
+    if seen.facts is None or not fetches:
+        return []
+    from xpusetup.run.preflight import find_unreached  # noqa: PLC0415 - a plan that is done looks at no machine
+
+    return [each.id for each in find_unreached(workspace, seen.facts, seen.purpose)]
 
 
 def _origins(workspace: Workspace, where: Where, request: Request, target: Target) -> dict[str, str]:

@@ -12,6 +12,7 @@ from xpusetup.commands.doctor import NO_BUILD, read_facts
 from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.profile import Profile
+from xpusetup.config.settings import make_network
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question, check_texts, intel_gpus, is_xpu
@@ -27,11 +28,12 @@ from xpusetup.recommend.setup import make_setup, mend_here, with_lists
 from xpusetup.recommend.solve import MENDS, choose_release, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
 from xpusetup.system import files
+from xpusetup.system.environment import variables
 from xpusetup.system.process import run_attached
 
 SETUP_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
-    *("toolkits", "tools", "python", "torch"),
+    *("toolkits", "tools", "python", "torch", "network"),
 )
 """What tells what is there already."""
 
@@ -68,7 +70,8 @@ def prepare_setup(options: SetupOptions) -> SetupPlan:
     if options.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
-    about = Ask(imports=False, toolkit=settings.toolkit.root)
+    network = make_network(settings.network, variables())
+    about = Ask(imports=False, toolkit=settings.toolkit.root, network=network)
     facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
     named = options.profile or settings.profile or choose_release(facts, shipped(), known())[0]
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)

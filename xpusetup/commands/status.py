@@ -134,10 +134,16 @@ def watch_command(options: str, standing: Standing) -> Command:
     return Command(f"{about_build('status', options)}{log}")
 
 
+WAY = "the shortest way to PyTorch: "
+
+
 def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
     if is_held(root / "lock"):
         message = f"a build is at work in {root.path}, and there is no environment yet"
         return NotReadyError(message, command=workspace.command("status", "--log", "venv", "-f"))
+    if workspace.chosen_by.startswith("the newest"):  # nobody named a release
+        place = root.path if workspace.root_named else root.path.parent
+        return NotReadyError(f"nothing is built in {place}", fix=WAY, command=Command("xpusetup"))
     verb = "install" if workspace.profile.published else "build"  # minutes, where wheels are published
     return NotReadyError(f"nothing is built in {root.path}", command=workspace.command(verb))
 
@@ -165,7 +171,8 @@ class BuildStatus:
 
     `damaged`: step -> why; `replaced`: what somebody changed in the environment; `at_work`: steps that run now, null
     where nothing is; `interrupted`: steps in which the last run was; `older`: distributions of a build before, which
-    are still in the environment; `void`: there was a verification, of something else. `verification` is verify's own
+    are still in the environment; `newer`: trees of the user's own that changed since they were built, with their
+    folders; `void`: there was a verification, of something else. `verification` is verify's own
     document, and `proof` what it comes to, null where it does not stand. `misfits`: what beside torch was made for
     another one, null where nobody could look. `members` are those of a stack.
     """
@@ -181,6 +188,7 @@ class BuildStatus:
     failed: str | None
     interrupted: list[str]
     older: list[str]
+    newer: dict[str, str]
     wheels: list[InstalledWheel]
     damaged: dict[str, str]
     checked: bool
@@ -232,7 +240,6 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
     check = check and not standing.held
     damaged, replaced = look_for_damage(root, check=check), [] if standing.held else list_replaced(root)
     stands = None if damaged or replaced or standing.left else read_verified(root, standing, manifest)
-    options = options_of(workspace, built.layout)
     return BuildStatus(
         **identify(workspace),
         root=str(root.path),
@@ -244,6 +251,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         failed=None if standing.held else read_failed(root, manifest) or None,
         interrupted=[*standing.cut],
         older=list_older(workspace, root, standing),
+        newer=list_newer(workspace, root, standing),
         wheels=_wheels(workspace, root, standing, damaged, {row.name for row in replaced}),
         damaged=damaged,
         checked=check,
@@ -254,8 +262,8 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),
         void=standing.installed and manifest.get("verified") is not None and stands is None,
-        verify=about_build("verify", options),
-        follow=about_build("status", options),
+        verify=about_build("verify", options_of(workspace, built.layout)),
+        follow=about_build("status", options_of(workspace, built.layout)),
         verification=manifest.get("verification"),
         machine=describe_machine(manifest.get("facts") or {}),
         seconds=0.0,
@@ -297,6 +305,19 @@ def list_older(workspace: Workspace, root: Root, standing: Standing) -> list[str
     stamps = read_stamps(root)
     names = {f"{part.name}.install": part.distribution for part in workspace.profile.components}
     return [name for step, name in names.items() if name and step in stamps and step in standing.left]
+
+
+def list_newer(workspace: Workspace, root: Root, standing: Standing) -> dict[str, str]:
+    """Give the trees of the user's own that changed since they were built, with their folders.
+
+    Nothing is said of a build that is not done: the next one looks at them anyway.
+    """
+    own = read_manifest(root).get("own")
+    if not own or standing.held or standing.left:
+        return {}
+    from xpusetup.run.trees import find_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
+
+    return find_newer(root, workspace.profile, own)
 
 
 def _sources(

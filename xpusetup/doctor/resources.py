@@ -1,13 +1,13 @@
 """What a build takes: room, memory, the network, and the tree in which this was started."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from xpusetup.base.model import Goal, Level
 from xpusetup.doctor.question import CheckAnswer, Question, intel_gpus, numbers
 from xpusetup.machine.facts import DiskPlace, Held
 from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
-from xpusetup.machine.works import cut_off, has_mirrors
+from xpusetup.machine.works import cut_off, find_mirrors
 
 # The network as git and pip will use it.
 
@@ -15,7 +15,7 @@ from xpusetup.machine.works import cut_off, has_mirrors
 def check_reach(question: Question) -> CheckAnswer | None:
     network = question.facts.network
     if why := cut_off(question.facts):
-        return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=_bundle(question, ""))
+        return _unreached(question, why, question.profile.git_hosts, "")
     return CheckAnswer("ok", ", ".join(network.reach)) if network and network.reach else None
 
 
@@ -27,14 +27,19 @@ def check_downloads(question: Question) -> CheckAnswer | None:
     if not (why := cut_off(question.facts, question.profile.git_hosts)):
         untried = network.reach is None and bool(intel_gpus(question))
         return CheckAnswer("unknown", "not tried: xpusetup doctor --only net.wheels_reach") if untried else None
-    words = _bundle(question, " --from wheels")
-    return CheckAnswer("warn" if has_mirrors(question.facts) else "fail", why, words=words)
+    return _unreached(question, why, (), " --from wheels")
 
 
 def _serves(question: Question) -> bool:
     """Say whether a torch is here that computes on what is here, so that none has to be fetched."""
     torch = question.facts.torch
     return torch is not None and torch.version is not None and (bool(torch.xpu) or not intel_gpus(question))
+
+
+def _unreached(question: Question, why: str, hosts: Collection[str], options: str) -> CheckAnswer:
+    mirrors = find_mirrors(question.facts, hosts)
+    seen = f"{why}; all has to come from {', '.join(mirrors)}" if mirrors else why
+    return CheckAnswer("warn" if mirrors else "fail", seen, words=_bundle(question, options))
 
 
 def _bundle(question: Question, options: str) -> dict[str, str]:

@@ -69,7 +69,8 @@ class Ask:
     `places` are folders that a build writes to with what each holds, `toolkit` one more place to look in.
     `adopted`: `python` is the interpreter of an environment into which a build installs. `environments` are prefixes
     that may hold a torch, looked at before those that are active; `imports`: it may be imported, which takes seconds.
-    `hosts` are those whose answer is asked for, `compilers` what a site has instead of gcc and g++.
+    `hosts` are those whose answer is asked for, `network` the variables by which a site's mirrors reach git and pip,
+    `compilers` what a site has instead of gcc and g++.
     """
 
     places: Mapping[Path, Sequence[Held]] = field(default_factory=dict)
@@ -79,6 +80,7 @@ class Ask:
     environments: tuple[str, ...] = ()
     imports: bool = True
     hosts: tuple[str, ...] = ()
+    network: Mapping[str, str] = field(default_factory=dict)
     compilers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -103,7 +105,7 @@ def _probes(sysroot: Sysroot, about: Ask, notes: Notes) -> Mapping[Section, Call
         "kernel": lambda: probe_hardware.probe_kernel(sysroot, notes),
         "userland": lambda: probe_userland.probe_userland(sysroot, notes),
         "container": lambda: probe_places.probe_container(sysroot),
-        "network": lambda: probe_places.probe_network(sysroot, about.hosts, notes),
+        "network": lambda: probe_places.probe_network(sysroot, about.hosts, notes, about.network),
         "toolkits": lambda: probe_tools.probe_toolkits(sysroot, about.toolkit, notes),
         "tools": lambda: probe_tools.probe_programs(about.compilers),
         "python": lambda: adopt(about.python),

@@ -27,11 +27,15 @@ REPLY = 1.5
 HTTPS = 443
 
 
-def probe_network(sysroot: Sysroot, hosts: tuple[str, ...], notes: Notes) -> Network:
-    """Read settings; hosts are asked only where some are named. Passwords are left out of every address."""
+def probe_network(sysroot: Sysroot, hosts: tuple[str, ...], notes: Notes, site: Mapping[str, str]) -> Network:
+    """Read settings; hosts are asked only where some are named. Passwords are left out of every address.
+
+    `site` are variables that steps get beside those of the caller.
+    """
+    given = {**os.environ, **site}
     proxies = {name: os.environ[name] for name in _both_cases() if os.environ.get(name)}
-    indexes = dict(_indexes(sysroot))
-    redirects = _redirects()
+    indexes = dict(_indexes(sysroot, given))
+    redirects = _redirects(given)
     named = [*proxies.items(), *indexes.items(), *((address, address) for address in redirects)]
     return Network(
         proxies=_plain(proxies),
@@ -51,11 +55,11 @@ def _plain(addresses: Mapping[str, str]) -> dict[str, str]:
     return {name: without_credentials(value)[0] for name, value in addresses.items()}
 
 
-def _indexes(sysroot: Sysroot) -> Iterator[tuple[str, str]]:
-    yield from ((name, os.environ[name]) for name in INDEXES if os.environ.get(name))
-    home, config = os.environ.get("HOME", ""), os.environ.get("XDG_CONFIG_HOME")
+def _indexes(sysroot: Sysroot, given: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    yield from ((name, given[name]) for name in INDEXES if given.get(name))
+    home, config = given.get("HOME", ""), given.get("XDG_CONFIG_HOME")
     own = [
-        os.environ.get("PIP_CONFIG_FILE", ""),
+        given.get("PIP_CONFIG_FILE", ""),
         f"{config or f'{home}/.config'}/pip/pip.conf",
         f"{home}/.pip/pip.conf",
     ]
@@ -64,11 +68,11 @@ def _indexes(sysroot: Sysroot) -> Iterator[tuple[str, str]]:
         yield from ((f"{path} {name}", value) for name, value in parse_pip_settings(text or "").items())
 
 
-def _redirects() -> dict[str, str]:
+def _redirects(given: Mapping[str, str]) -> dict[str, str]:
     git = shutil.which("git")
     if git is None:
         return {}
-    output = run_process((git, "config", "--get-regexp", r"^url\..*\.insteadof$"), seconds=TIMEOUT_S)
+    output = run_process((git, "config", "--get-regexp", r"^url\..*\.insteadof$"), seconds=TIMEOUT_S, env=given)
     return parse_redirects(output.out)
 
 

@@ -1,9 +1,9 @@
 """Whether a GPU works, by the facts: what torch has, what Level Zero lists, what fails. Pure."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from xpusetup.machine.facts import Facts
+from xpusetup.machine.facts import Facts, Network
 
 PROCESSORS = re.compile(
     r"(?i)\bcpu\b|processor|\bfpga\b|emulation|\bcore\(tm\)|\bcore (?:i\d|ultra)|xeon|ryzen|epyc|threadripper|pentium"
@@ -45,9 +45,22 @@ def cut_off(facts: Facts, besides: Collection[str] = ()) -> str:
     return "no route leads out of this machine" if network.routed is False and not network.proxies else ""
 
 
-def has_mirrors(facts: Facts) -> bool:
-    """Say whether git or pip go elsewhere than to the hosts of profiles."""
-    return facts.network is not None and bool(facts.network.redirects or facts.network.indexes)
+def find_mirrors(facts: Facts, hosts: Collection[str] = ()) -> list[str]:
+    """Name what may stand for the network: settings of pip, and of git for each of these hosts; none where one lacks.
+
+    Without a route only what lies on this machine's own disks counts.
+    """
+    network = facts.network
+    if network is None:
+        return []
+    of_pip = [name for name, told in network.indexes.items() if any(map(_is_near(network), told.split()))]
+    of_git = [old for new, old in network.redirects.items() if _is_near(network)(new)]
+    whole = all(any(host in old for old in of_git) for host in hosts)
+    return of_pip if whole else []
+
+
+def _is_near(network: Network) -> Callable[[str], bool]:
+    return lambda address: network.routed is not False or address.startswith(("file:", "/"))
 
 
 def is_gpu_line(line: str) -> bool:

@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.command import Command
 from xpusetup.machine.gpus import LEGACY
-from xpusetup.machine.works import cut_off, has_mirrors, torch_works
+from xpusetup.machine.works import cut_off, find_mirrors, torch_works
 from xpusetup.recommend.answer import After, Note, Refusal, Task, Way, WayStep
 from xpusetup.recommend.machine import (
     Card,
@@ -206,7 +206,8 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
         if into := _into(facts):
             options += into
             title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
-    if cut_off(facts, profile.git_hosts if verb == "install" else ()) and not has_mirrors(facts):
+    beside, hosts = (profile.git_hosts, ()) if verb == "install" else ((), profile.git_hosts)
+    if cut_off(facts, beside) and not find_mirrors(facts, hosts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""
         create = Command(f"xpusetup bundle create {file} --profile {profile.name}{form}")
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"

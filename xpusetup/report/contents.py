@@ -75,12 +75,12 @@ IDLE = 30.0
 """Seconds without a step after which a build has been left and taken up again later."""
 PAUSE = 0.015
 """The share of the whole width that stands for such a pause."""
+PAUSES = 0.3
+"""The most that all pauses together take of it: a tree of one's own is built many times."""
 BEGAN = "began"
 """The state of a line that only says when a compile began."""
 MOST = 1e15
 """No moment and no amount of a build is larger: not even its bytes."""
-TRIES = {"short", "failed", "cut"}
-"""Tries that did not end well, and what came of them is there all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,11 +108,9 @@ class Span:
 
 
 def parse_spans(records: Iterable[Mapping[str, Any]]) -> tuple[Span, ...]:
-    """Give what led to what is there: the last time that each step ended, and the tries of the same key before it."""
-    known = [one for one in records if _is_whole(one) and one["state"] != BEGAN]
-    last = {record["step"]: record for record in known}
-    wanted = (record for record in known if _led_to(record, last[record["step"]]))
-    return tuple(sorted(map(_parse_span, wanted), key=lambda span: span.began))
+    """Give every run of a step that ended, whatever became of it, in the order in which they began."""
+    ended = (one for one in records if _is_whole(one) and one["state"] != BEGAN)
+    return tuple(sorted(map(_parse_span, ended), key=lambda span: span.began))
 
 
 def _is_whole(record: Mapping[str, Any]) -> bool:
@@ -125,10 +123,6 @@ def _numbers(found: object, count: int = 2) -> list[Any]:
     """Give so many numbers that can be drawn, None for each that is none."""
     listed = found if isinstance(found, list) and len(found) == count else [None] * count
     return [each if isinstance(each, int | float) and abs(each) < MOST else None for each in listed]
-
-
-def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
-    return record is last or (record["key"] == last["key"] and record["state"] in TRIES)
 
 
 def _parse_span(record: Mapping[str, Any]) -> Span:
@@ -155,7 +149,9 @@ class Scale:
     def __init__(self, spans: Sequence[Span]) -> None:
         self.pieces = _merge(sorted((span.began, span.ended) for span in spans))
         self.seconds = sum(end - begin for begin, end in self.pieces)
-        self._room = 1 - PAUSE * max(0, len(self.pieces) - 1)
+        pauses = max(1, len(self.pieces) - 1)
+        self._pause = min(PAUSE, PAUSES / pauses)
+        self._room = 1 - self._pause * (len(self.pieces) - 1)
 
     def place(self, time: float) -> float | None:
         """Give where a moment lies; None for one in which nothing ran."""
@@ -178,7 +174,7 @@ class Scale:
     def pauses(self) -> tuple[float, ...]:
         """Where the build was left and taken up again: the middle of each pause."""
         gone = accumulate(end - begin for begin, end in self.pieces[:-1])
-        return tuple(self._at(seconds, number) + PAUSE / 2 for number, seconds in enumerate(gone))
+        return tuple(self._at(seconds, number) + self._pause / 2 for number, seconds in enumerate(gone))
 
     def ticks(self, most: int = 8) -> tuple[tuple[float, float], ...]:
         """Give round times of work since the beginning, with their places: at most so many."""
@@ -195,7 +191,7 @@ class Scale:
         return None
 
     def _at(self, seconds: float, pauses: int) -> float:
-        return pauses * PAUSE + self._room * (seconds / self.seconds if self.seconds else 0.0)
+        return pauses * self._pause + self._room * (seconds / self.seconds if self.seconds else 0.0)
 
 
 def thin(points: Sequence[tuple[float, float]], since: float, until: float, most: int) -> list[tuple[float, float]]:

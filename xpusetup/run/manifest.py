@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -339,8 +340,8 @@ class Standing:
 
     `done` are those whose results still stand: no step that they follow from is to come.
 
-    `command` made it, with the further options `words`; `held` says whether it is at work, `cut` in which steps the
-    last run was interrupted.
+    `command` made it, with the further options `words`, a bundle among them while it can be read; `held` says whether
+    it is at work, `cut` in which steps the last run was interrupted.
     """
 
     command: str
@@ -372,8 +373,9 @@ def read_standing(root: Root) -> Standing:
     steps = tuple(map(str, named)) if isinstance(named, list) else tuple(scripts)
     open_ = _find_open(root, steps, stamps)
     held, guess = is_held(root / "lock"), "install" if INSTALLING in steps else "build"
+    bundle = str(lock.get("bundle") or "")
     return Standing(
-        words=tuple(map(str, lock.get("words") or ())),
+        words=(*map(str, lock.get("words") or ()), *(("--bundle", bundle) if os.access(bundle, os.R_OK) else ())),
         command=str((lock.get("asked") or {}).get("command") or read_manifest(root).get("made_by") or guess),
         steps=steps,
         done=tuple(step for step in stamps if step not in open_),

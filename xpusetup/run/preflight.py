@@ -8,19 +8,21 @@ from typing import get_args
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Finding, Goal, VerifyMode
+from xpusetup.config.settings import make_network
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Facts, Held, Section
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.run.workspace import Workspace
-from xpusetup.system.environment import variable
+from xpusetup.system.environment import variable, variables
 
 # The gate before a build: probe what the checks ask for, and stop where one that the build needs fails.
 
 
 OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
 """Areas of checks that are about a device on this machine."""
+NETWORK = "network"
 EVERYTHING: tuple[Section, ...] = get_args(Section)
 WHEEL_HOSTS = ("download.pytorch.org", "pypi.org")
 SHOWN: tuple[Section, ...] = ("system", "resources", "python")
@@ -64,6 +66,7 @@ def probe_all(
         adopted=workspace.layout.adopted,
         environments=_environments(workspace),
         hosts=hosts,
+        network=make_network(workspace.settings.network, variables()),
         compilers={"gcc": workspace.settings.compilers.cc, "g++": workspace.settings.compilers.cxx},
     )
     facts = probe(sections, about)
@@ -111,6 +114,12 @@ def _fix(workspace: Workspace, found: list[Finding], families: tuple[str, ...], 
     return Advice.lines(fixes, "\n  ")
 
 
+def find_unreached(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD) -> list[Finding]:
+    """Give what keeps a machine from the network. It stops no build: sources may be here, or come in a bundle."""
+    found = findings_of(workspace, facts, purpose.goal)
+    return [finding for finding in found if finding.level in BAD and finding.area == NETWORK]
+
+
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
     """Give the checks that the purpose needs and that fail here.
 
@@ -118,5 +127,5 @@ def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify
     """
     found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
     found = [finding for finding in found if finding.id not in purpose.without]
-    found = [finding for finding in found if finding.area != "network"]  # sources may be here, or come in a bundle
+    found = [finding for finding in found if finding.area != NETWORK]
     return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]

@@ -201,7 +201,9 @@ def _other_targets(workspace: Workspace, request: Request, facts: Facts, target:
 
 
 def _say_private(workspace: Workspace, facts: Facts) -> str:
-    """Warn of a Python that others may not run, for a build outside of what is closed to them."""
+    """Warn of a Python that others may not run, for a build outside of what is closed to them, before it is taken."""
+    if (workspace.root / "stamps/venv").exists():
+        return ""
     python = Path(facts.python.executable).resolve() if facts.python else Path("/")
     closed = next((place for place in (*reversed(python.parents), python) if not is_open_to_others(place)), None)
     if closed is None or workspace.root.resolve().is_relative_to(closed):

@@ -211,6 +211,8 @@ FIRST_SHARE = 0.15
 """Share of the commands before which the pace says nothing: the first files of a project are smaller than the rest."""
 COUNTED = re.compile(r"^ *\[\d+/\d+\] ?")
 OBJECT = re.compile(r" -o (\S+)")
+OTHER_WORK = 1.2
+"""A step with so many times the commands of any earlier run does other work, of which those runs say nothing."""
 MINUTE = 60
 HOUR = 3600
 LONG_NAME = 40
@@ -329,8 +331,10 @@ class Forecast:
             return one.pace.left(time) if one.passes.totals else None
         if not (counted := sum(one.passes.totals)):
             return max(0.0, seconds - elapsed)
-        rest = min(1.0, counted / (self._history.edges.get(step) or counted))  # a build that goes on has less to do
-        return blend(seconds * rest, elapsed, one.passes.done / counted)
+        rest = counted / (self._history.edges.get(step) or counted)  # a build that goes on has less to do
+        if rest > OTHER_WORK:
+            return one.pace.left(time)
+        return blend(seconds * min(1.0, rest), elapsed, one.passes.done / counted)
 
     def _left_of_all(self, time: float) -> float | None:
         here = {step: self._left(step, time) for step in self._running}

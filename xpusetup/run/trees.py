@@ -10,15 +10,19 @@ from configparser import Error as ConfigError
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import XPU
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
+from xpusetup.run.journal import read_records
 from xpusetup.run.root import Root, read_lock
 from xpusetup.system import files
+from xpusetup.system.environment import short_path
+from xpusetup.system.git import has_changed
 from xpusetup.system.trust import find_foreign
 
 if TYPE_CHECKING:
@@ -153,3 +157,33 @@ def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
         return f"{name} is of your tree {folder}, as in the last build here; the pinned one: --source {name}={PINNED}"
     again = f"your tree again: --source {shlex.quote(f'{name}={tree}')}"
     return f"{name} is the pinned one, where the last build here was of your tree {folder}; {again}"
+
+
+# Trees of the user's own that are newer than what was built of them.
+
+
+def find_newer(root: Root, profile: Profile, own: Mapping[str, Any]) -> dict[str, str]:
+    """Give the trees (name -> folder) that changed since their build began, of those that the manifest names (`own`).
+
+    Python of an editable tree needs no build, and does not count. Of an unpacked archive nothing is said.
+    """
+    runs = [one for one in read_records(root) if one.get("state") == "ran"] if own else []
+    began = {one["step"]: one["time"] - one["seconds"] for one in runs}
+    parts = [part for part in profile.components if part.kind == "source"]
+    owners = {item.name: part.name for part in parts for item in part.vendored}
+    found = {}
+    for name, one in own.items():
+        editable, part = one.get("editable"), owners.get(name, name)
+        linked = (own.get(part) or {}).get("editable")
+        step = f"{part}.install" if editable or linked else f"{part}.build"
+        since = began.get(step, began.get(f"{XPU}.build"))
+        if since and has_changed(Path(one["folder"]), since, but=".py" if editable else ""):
+            found[name] = one["folder"]
+    return found
+
+
+def describe_newer(newer: Mapping[str, str]) -> str:
+    """Say which trees changed since they were built; empty for none."""
+    folders = [short_path(folder) for folder in dict.fromkeys(newer.values())]
+    verbs = "has changed since it was" if len(folders) == 1 else "have changed since they were"
+    return f"{' and '.join(folders)} {verbs} built" if folders else ""

@@ -134,9 +134,9 @@ class Workspace:
     `base` is the profile as its file says it, its parts taken as was asked (`takes`: component -> how, `take_notes` a
     word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
     `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
-    `rev`, `take` and `toolkit`; `root_named`: by an option, so that it is not simply that of the profile. `foreign` are
-    the files behind it that are not the caller's alone: they may be read and shown, and need his trust (`trust_files`)
-    before anything of theirs runs.
+    `rev`, `take`, `toolkit` and `bundle`, its file; `root_named`: by an option, so that it is not simply that of the
+    profile. `foreign` are the files behind it that are not the caller's alone: they may be read and shown, and need his
+    trust (`trust_files`) before anything of theirs runs.
     """
 
     profile: Profile

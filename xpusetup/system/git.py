@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from io import BytesIO
 from pathlib import Path
+from stat import S_ISDIR
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, WorkFailedError
@@ -35,6 +36,8 @@ QUIET = {
 SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
 SLOW = {"GIT_HTTP_LOW_SPEED_LIMIT": "100", "GIT_HTTP_LOW_SPEED_TIME": "60"}
 """Bytes per second below which, for so many seconds, a server counts as dead."""
+LOOK_S = 20
+"""Seconds for a list of the files of a tree: PyTorch's 20,000 take a tenth of one."""
 TIMEOUT_S = 600
 """Seconds that a server may take over one answer."""
 UNKNOWN = ("could not read Username", "could not read Password", "Authentication failed", "Permission denied")
@@ -69,6 +72,32 @@ def read_tree(path: Path) -> TreeState | None:
             return TreeState(repository.head.commit.hexsha, changed=changed)
     except WorkFailedError:
         return None
+
+
+LEFT = ("/build/", "/dist/", "*.egg-info/")
+"""What builds leave in a tree, where no .gitignore says so; helpers/own_source.py has the same."""
+
+
+def has_changed(tree: Path, since: float, *, but: str = "") -> bool:
+    """Say whether a file of a tree was written, added or removed after a moment, in seconds since the epoch.
+
+    What .gitignore leaves out, submodules and files whose name ends with `but` do not count. False where git does not
+    list the files.
+    """
+    words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard", *(f"--exclude={name}" for name in LEFT))
+    if not (tree / ".git").exists():
+        return False
+    listed = ask_git({}, "-C", str(tree), "-c", "core.fsmonitor=false", *words, seconds=LOOK_S)
+    names = (name for name in listed.out.split("\0") if name and not (but and name.endswith(but)))
+    return listed.code == 0 and any(_written(tree / name) > since for name in names)
+
+
+def _written(path: Path) -> float:
+    """Give when a file was written; of one that is gone, when its folder was. 0 for a submodule."""
+    with suppress(OSError):
+        found = path.lstat()
+        return 0.0 if S_ISDIR(found.st_mode) else found.st_mtime
+    return next((each.stat().st_mtime for each in path.parents if each.is_dir()), 0.0)
 
 
 class _Modules(BytesIO):

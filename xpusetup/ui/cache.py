@@ -4,7 +4,8 @@ from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
-from xpusetup.commands.cache import CacheSize, PrunedCache
+from xpusetup.commands.cache import UNPACKED, CacheSize, PrunedCache
+from xpusetup.system.environment import short_path
 from xpusetup.ui.console import DONE, show_table
 
 SIZES = ("sources and builds", "environment", "wheels", "other")
@@ -26,11 +27,15 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
     others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
     if others:
         console.print()
-        rows = [[each.what, render_size(each.bytes), escape(each.path)] for each in others]
+        rows = [[each.what, render_size(each.bytes), escape(short_path(each.path))] for each in others]
         show_table(console, ("kept besides", "size", "folder"), rows, right=("size",))
-        console.print("\n remove one, while no command is at work: rm -rf FOLDER", style="dim")
+        console.print()
+        if any(each.what == UNPACKED for each in others):
+            console.print(" remove the bundles: xpusetup remove --cache", style="dim")
+        if any(each.what != UNPACKED for each in others):
+            console.print(" remove another, while no command is at work: rm -rf FOLDER", style="dim")
     if data.roots:
-        rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
+        rows = [[escape(short_path(root.path)), *map(render_size, root.parts.values())] for root in data.roots]
         console.print()
         show_table(console, ("root", *SIZES), rows, right=SIZES)
         console.print("\n remove one: xpusetup remove --root ROOT", style="dim")

@@ -15,6 +15,8 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     console.print(f"\n {data.profile} · {escape(data.root)}\n")
     for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
         console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
+    if (more := len(data.steps) - SHOWN) > 0:
+        console.print(f"   [dim]{more} shorter {'run' if more == 1 else 'runs'} of steps: in the page[/]")
     for edge in (each for each in data.longest[:SHOWN] if round(each.seconds)):
         name = escape(last_parts(edge.output))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")

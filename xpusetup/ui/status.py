@@ -55,6 +55,14 @@ def _show_sources(console: Console, data: BuildStatus) -> None:
         console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
 
 
+def _show_newer(console: Console, data: BuildStatus) -> None:
+    if data.newer:
+        from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
+
+        prose(console, "   ", f"{describe_newer(data.newer)}:", first=" [yellow]![/] ")
+        console.print(f"   {escape(data.fix)}", soft_wrap=True)
+
+
 def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
     console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {with_home(data.root)}\n")
     for wheel in data.wheels:
@@ -62,6 +70,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
         there = "" if wheel.installed else "  not installed"
         console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
     _show_sources(console, data)
+    _show_newer(console, data)
     show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
