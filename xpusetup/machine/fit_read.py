@@ -27,7 +27,8 @@ class FitLibrary:
     """A library that Python opens, how many names it asks torch for (C++, and of the stable interface in C).
 
     Of those of one `group` one is enough; `foreign`: it needs libraries of an accelerator or of MPI that are not here;
-    `optional`: the package's own code goes on where it does not load. `off`: libraries that a vendor's script switches on.
+    `optional`: the package's own code goes on where it does not load. `off`: libraries that a vendor's
+    script switches on.
     """
 
     path: str
