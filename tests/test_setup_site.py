@@ -40,7 +40,7 @@ def test_the_file_says_what_was_given(home: Path) -> None:
         "proj",
         "gpu",
     )
-    assert settings.scheduler.gres == "gpu:1"  # left out, as Enter leaves it out
+    assert settings.scheduler.gres is None  # left out, as Enter leaves it out
     assert settings.network.git == {"https://github.com/": "https://mirror.example/github/"}
     assert settings.toolkit.provider == "modules"
     assert settings.toolkit.prelude == [FIND_MODULE, "module load intel-oneapi/2026.1 gcc/13.2"]
@@ -104,7 +104,7 @@ def test_what_a_file_says_stays(home: Path) -> None:
     assert "# ours\njobs = 4 # few\n" in text
     assert 'account = "x" # of 2024' in text
     settings = merge_settings([("mine.toml", text)])
-    assert (settings.root, settings.jobs, settings.scheduler.gres) == ("/shared", 4, "gpu:1")
+    assert (settings.root, settings.jobs, settings.scheduler.gres) == ("/shared", 4, None)
     with pytest.raises(UsageError, match="did you mean root"):
         write_site(["rooot=/x"], "mine.toml")
     mine.write_text("jobs = many\n")

@@ -138,16 +138,17 @@ class Scheduler(Strict):
     """What Slurm's jobs ask for here.
 
     `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
-    asks for; without `memory_gib` a build asks for what its compile jobs take. `nodes`: on how many collectives are
-    verified, with a rank for each device of `gres`; 1: not at all. `verify_cpus` and `verify_memory_gib` are for each
-    device: the largest process of a verification of `sim` takes 1.8 GiB, and a real device's compiler and models more.
+    asks for, without it one GPU unless the device is part of its software; without `memory_gib` a build asks for what
+    its compile jobs take. `nodes`: on how many collectives are verified, with a rank for each device of `gres`; 1: not
+    at all. `verify_cpus` and `verify_memory_gib` are for each device: the largest process of a verification of `sim`
+    takes 1.8 GiB, and a real device's compiler and models more.
     """
 
     account: SlurmChoice = ""
     qos: SlurmChoice = ""
     partition: SlurmChoice = ""
     gpu_partition: SlurmChoice = ""
-    gres: SlurmChoice = "gpu:1"
+    gres: SlurmChoice | None = None
     nodes: Annotated[int, Limits(ge=1, le=MOST)] = 2
     cpus: Annotated[int, Limits(ge=1, le=MOST)] = 16
     memory_gib: Annotated[int | None, Limits(ge=1, le=MOST)] = None
