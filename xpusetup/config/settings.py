@@ -5,6 +5,7 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -133,6 +134,9 @@ def _scratch(text: str) -> str:
     return text
 
 
+ONE_GPU = "gpu:1"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scheduler(Strict):
     """What Slurm's jobs ask for here.
@@ -158,6 +162,12 @@ class Scheduler(Strict):
     verify_memory_gib: Annotated[int, Limits(ge=1, le=MOST)] = 16
     modules: list[SlurmWord] = field(default_factory=list)
     scratch: Annotated[str, ValueCheck(_scratch, SCRATCH)] = ""
+
+    def on_gpu(self, command: str) -> str:
+        """Give the line that runs a command on a node of the partition that has GPUs."""
+        gres = ONE_GPU if self.gres is None else self.gres
+        options = {"account": self.account, "qos": self.qos, "partition": self.gpu_partition, "gres": gres}
+        return shlex.join(["srun", *(f"--{name}={value}" for name, value in options.items() if value)]) + f" {command}"
 
 
 def rename_requires(values: object) -> object:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from xpusetup.base.model import ROOT
-from xpusetup.config.settings import Scheduler
+from xpusetup.config.settings import ONE_GPU, Scheduler
 from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_driver, render_parts, render_script
@@ -108,7 +108,7 @@ def _gres(cells: Sequence[Cell], scheduler: Scheduler) -> str:
     """Give what the site says, else one GPU where a cell computes on a device that not every node has."""
     if scheduler.gres is not None:
         return scheduler.gres
-    return "" if all(cell.plan.target.device_expected for cell in cells) else "gpu:1"
+    return "" if all(cell.plan.target.device_expected for cell in cells) else ONE_GPU
 
 
 def _of_verification(scheduler: Scheduler, ranks: int, gres: str) -> dict[str, str]:
