@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
@@ -12,6 +13,9 @@ from xpusetup.cli.setup import setup_site
 from xpusetup.commands import site
 from xpusetup.commands.site import KEYS, list_questions, parse_words, render_site, write_site
 from xpusetup.config.settings import FIND_MODULE, merge_settings
+
+if TYPE_CHECKING:
+    from in_process import Program
 
 WORDS = [
     "scheduler=slurm",
@@ -149,3 +153,16 @@ def test_without_root_the_file_of_all_users_is_not_all_that_is_advised(
         write_site(["root=/x y"], place)
     assert caught.value.fix.endswith("xpusetup setup site 'root=/x y'")
     assert write_site(["root=/x y"], "").data.file == str(home / "xpusetup/site.toml")
+
+
+@pytest.mark.usefixtures("home")
+def test_what_the_questions_begin_with_fits_a_terminal(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Typed(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdin", Typed(""))
+    said = program("setup site").out
+    assert "Enter leaves a thing out." in " ".join(said.split())
+    assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()) > 1] == []
