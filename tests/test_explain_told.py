@@ -192,3 +192,17 @@ def test_a_long_line_shows_what_complains() -> None:
     assert len(shown) <= LONGEST + 1
     assert shorten("short error") == "short error"
     assert shorten("error first " + "word " * 200).startswith("error first")
+
+
+def test_a_line_of_pip_without_a_network_says_why_and_not_where_in_memory() -> None:
+    """As pip 23.2.1 prints it: the reason stood behind the address of a connection, or was cut off."""
+    error = (
+        "NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f82e5f71010>: Failed to"
+        " establish a new connection: [Errno 111] Connection refused')"
+    )
+    tries = "(Retry(total=0, connect=None, read=None, redirect=None, status=None))"
+    line = f"WARNING: Retrying {tries} after connection broken by '{error}': /simple/wheel/"
+    assert shorten(line) == (
+        "WARNING: Retrying [...] after connection broken by 'NewConnectionError('[...]: Failed to establish a new"
+        " connection: [Errno 111] Connection refused')': /simple/wheel/"
+    )

@@ -72,6 +72,16 @@ def test_slurm_asks_for_nothing_that_the_site_did_not_name() -> None:
     assert "MODULES=()" in texts["common.sh"]
 
 
+def test_slurm_asks_for_no_gpu_where_no_build_computes_on_one() -> None:
+    """Verifications of a simulated device waited for a GPU that the cluster may not have."""
+    sim = Cell(name="sim", profile=shipped("sim"), plan=make_plan(shipped("sim"), Request(), SIM, Layout()))
+    jobs = ("verify.sbatch", "nodes.sbatch")
+    alone, beside = (render_slurm(cells, Scheduler()) for cells in ([sim], [sim, CELLS[1]]))
+    assert ["--gres" in alone[job] for job in jobs] == [False, False]
+    assert ["--gres=gpu:1" in beside[job] for job in jobs] == [True, True]
+    assert "--gres=gpu:2" in render_slurm([sim], Scheduler(gres="gpu:2"))["verify.sbatch"]  # the site says so
+
+
 def test_a_verification_asks_for_what_it_needs() -> None:
     """It asked for no memory and no cores, and got what the cluster gives to who asks for nothing."""
     texts = render_slurm(CELLS[1:], Scheduler(gres="gpu:2", verify_cpus=2, verify_memory_gib=8))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
-from typing import get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
@@ -12,6 +13,9 @@ from xpusetup.cli.setup import setup_site
 from xpusetup.commands import site
 from xpusetup.commands.site import KEYS, list_questions, parse_words, render_site, write_site
 from xpusetup.config.settings import FIND_MODULE, merge_settings
+
+if TYPE_CHECKING:
+    from in_process import Program
 
 WORDS = [
     "scheduler=slurm",
@@ -40,7 +44,7 @@ def test_the_file_says_what_was_given(home: Path) -> None:
         "proj",
         "gpu",
     )
-    assert settings.scheduler.gres == "gpu:1"  # left out, as Enter leaves it out
+    assert settings.scheduler.gres is None  # left out, as Enter leaves it out
     assert settings.network.git == {"https://github.com/": "https://mirror.example/github/"}
     assert settings.toolkit.provider == "modules"
     assert settings.toolkit.prelude == [FIND_MODULE, "module load intel-oneapi/2026.1 gcc/13.2"]
@@ -104,7 +108,7 @@ def test_what_a_file_says_stays(home: Path) -> None:
     assert "# ours\njobs = 4 # few\n" in text
     assert 'account = "x" # of 2024' in text
     settings = merge_settings([("mine.toml", text)])
-    assert (settings.root, settings.jobs, settings.scheduler.gres) == ("/shared", 4, "gpu:1")
+    assert (settings.root, settings.jobs, settings.scheduler.gres) == ("/shared", 4, None)
     with pytest.raises(UsageError, match="did you mean root"):
         write_site(["rooot=/x"], "mine.toml")
     mine.write_text("jobs = many\n")
@@ -149,3 +153,16 @@ def test_without_root_the_file_of_all_users_is_not_all_that_is_advised(
         write_site(["root=/x y"], place)
     assert caught.value.fix.endswith("xpusetup setup site 'root=/x y'")
     assert write_site(["root=/x y"], "").data.file == str(home / "xpusetup/site.toml")
+
+
+@pytest.mark.usefixtures("home")
+def test_what_the_questions_begin_with_fits_a_terminal(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Typed(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("sys.stdin", Typed(""))
+    said = program("setup site").out
+    assert "Enter leaves a thing out." in " ".join(said.split())
+    assert [line for line in said.splitlines() if len(line) > 80 and len(line.split()) > 1] == []

@@ -77,7 +77,7 @@ def bundled_parts(plan: Plan) -> list[str]:
 
 def _make_wheels(context: Context, plan: Plan) -> Step:
     # The folder is emptied first: pip takes a file that is there for whole.
-    folder, pins = f"{GATHERED}/{WHEELS}", bundled_pins(context.profile, plan)
+    folder = f"{GATHERED}/{WHEELS}"
     names = (
         *(("build",) if context.profile.build_requirements.pins else ()),
         *(("runtime",) if _has(plan, "runtime") else ()),
@@ -88,7 +88,7 @@ def _make_wheels(context: Context, plan: Plan) -> Step:
     )
     return Step(
         id="bundle.wheels",
-        title=f"wheels of {len(pins)} pinned requirements",
+        title="wheels of the pinned requirements",
         run=(("rm", "-rf", folder), *fetch),
         needs=("network",),
         after=("requirements",),

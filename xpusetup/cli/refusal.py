@@ -10,7 +10,7 @@ import typer
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
 from xpusetup.base.text import nearest
-from xpusetup.base.verbs import ALIASES, COMMANDS, MEANT, OLD, VERBS
+from xpusetup.base.verbs import ALIASES, BESIDE, COMMANDS, MEANT, OLD, VERBS
 from xpusetup.cli.finish import begin, finish
 from xpusetup.cli.named import Words
 
@@ -138,7 +138,25 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     if f"-{one_dash}".partition("=")[0] in known:
         right = [f"-{word}" if word == one_dash else word for word in words]
         return UsageError(f"{message}; did you mean -{one_dash}?", command=shlex.join(["xpusetup", *right]))
+    others = _commands_with(option, error.ctx.find_root().command) if error.ctx else []
+    if 0 < len(others) <= FEW:
+        message += f"; {' and '.join(others)} {'has' if len(others) == 1 else 'have'} it"
     return UsageError(message, command=f"{path} --help")
+
+
+FEW = 2
+"""Number of commands up to which an option is theirs, and not one of builds or of all."""
+
+
+def _commands_with(option: str, root: Any) -> list[str]:
+    """Name the commands that show this option in their help."""
+    groups = {name: root.commands[name if name in BESIDE else name.partition(" ")[0]] for name in COMMANDS}
+    below = {name: getattr(each, "commands", {}).get(name.partition(" ")[2], each) for name, each in groups.items()}
+    return [
+        name
+        for name, command in below.items()
+        if any(option in each.opts and not getattr(each, "hidden", False) for each in command.params)
+    ]
 
 
 INSTEAD: dict[tuple[str, str], tuple[str, list[str], str]] = {

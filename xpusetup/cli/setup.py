@@ -106,6 +106,7 @@ def setup_site(
     from xpusetup.base.command import Command
     from xpusetup.base.errors import UsageError
     from xpusetup.commands.site import FOR_ALL, KEYS, find_place, find_wrong, list_questions, write_site
+    from xpusetup.ui.console import make_console, prose
 
     if words:
         return write_site(words, out)
@@ -119,7 +120,8 @@ def setup_site(
         )
     file = find_place(out)
     more = "" if out else f" For all users: --out {FOR_ALL}."
-    typer.echo(f" What this place has of its own, for {file}.{more} Enter leaves a thing out.", err=told.json)
+    text = f"What this place has of its own, for {file}.{more} Enter leaves a thing out."
+    prose(make_console(stderr=told.json), " ", text)
     given = []
     for name, question in list_questions():
         answer = typer.prompt(f" {question}", default="", show_default=False, err=told.json)

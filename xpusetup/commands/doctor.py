@@ -8,9 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, get_args
 
+from xpusetup.base.command import Command
 from xpusetup.base.document import UnfitError, fields_of, read_json_as, to_table
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Goal
+from xpusetup.base.model import Fix, Goal
 from xpusetup.base.text import Redactor, nearest
 from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
 from xpusetup.commands.result import Result
@@ -27,14 +28,13 @@ from xpusetup.recommend.solve import has_own_pytorch, is_release, may_advise
 from xpusetup.run.preflight import probe_all, probe_for
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
-from xpusetup.system.environment import identity
+from xpusetup.system.environment import identity, variable
 from xpusetup.system.kept import keep
 from xpusetup.system.logs import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.base.command import Command
     from xpusetup.base.model import Finding, Level
     from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 REACH = "net.git_reach"
+GPU = "hw.intel_gpu_present"
 WRONG_TORCH = "torch.is_xpu_build"
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
@@ -201,12 +202,38 @@ def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
         asked = _without_intel(asked)
     by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
+    if not (paste or asked.facts):
+        by_goal = _of_login_node(by_goal, workspace, asked)
     if paste:
         by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
     told = replace(_diagnose(workspace, facts, by_goal), only=list(asked.only), saved=asked.save or None)
     told = _in_its_words(told, _merge(by_goal), paste) if paste else _with_one_answer(told)
     matters = wanted_goals(tuple(by_goal), told.way.route)
     return told, 1 if any(told.stops[goal] for goal in matters) else 0
+
+
+def _of_login_node(
+    by_goal: dict[Goal, tuple[Finding, ...]], workspace: Workspace, asked: DoctorOptions
+) -> dict[Goal, tuple[Finding, ...]]:
+    """Take no lack of a GPU for a fault where the site's are on another partition, and ask about builds if told to."""
+    scheduler = workspace.settings.scheduler
+    lacks = any(each.id == GPU and each.level in ("fail", "warn") for found in by_goal.values() for each in found)
+    if not lacks or not scheduler.gpu_partition or _in_job_on(scheduler.gpu_partition):
+        return by_goal
+    again = workspace.command("doctor") if _is_named(workspace) else "xpusetup doctor"
+    seen = f"none on this node; the site file says that GPUs are on partition {scheduler.gpu_partition}"
+    fix = Fix(commands=(("any", (Command(scheduler.on_gpu(again)),)),))
+    say = partial(replace, level="warn", seen=seen, why="", fix=fix)
+    return {
+        goal: tuple(say(each) if each.id == GPU else each for each in found)
+        for goal, found in by_goal.items()
+        if asked.goal or goal == "run"
+    }
+
+
+def _in_job_on(partitions: str) -> bool:
+    """Say whether this is a job of Slurm on one of these partitions."""
+    return variable("SLURM_JOB_PARTITION") in partitions.split(",")
 
 
 def _with_one_answer(told: Diagnosis) -> Diagnosis:

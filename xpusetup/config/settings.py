@@ -5,6 +5,7 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 import json
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
@@ -133,21 +134,25 @@ def _scratch(text: str) -> str:
     return text
 
 
+ONE_GPU = "gpu:1"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scheduler(Strict):
     """What Slurm's jobs ask for here.
 
     `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
-    asks for; without `memory_gib` a build asks for what its compile jobs take. `nodes`: on how many collectives are
-    verified, with a rank for each device of `gres`; 1: not at all. `verify_cpus` and `verify_memory_gib` are for each
-    device: the largest process of a verification of `sim` takes 1.8 GiB, and a real device's compiler and models more.
+    asks for, without it one GPU unless the device is part of its software; without `memory_gib` a build asks for what
+    its compile jobs take. `nodes`: on how many collectives are verified, with a rank for each device of `gres`; 1: not
+    at all. `verify_cpus` and `verify_memory_gib` are for each device: the largest process of a verification of `sim`
+    takes 1.8 GiB, and a real device's compiler and models more.
     """
 
     account: SlurmChoice = ""
     qos: SlurmChoice = ""
     partition: SlurmChoice = ""
     gpu_partition: SlurmChoice = ""
-    gres: SlurmChoice = "gpu:1"
+    gres: SlurmChoice | None = None
     nodes: Annotated[int, Limits(ge=1, le=MOST)] = 2
     cpus: Annotated[int, Limits(ge=1, le=MOST)] = 16
     memory_gib: Annotated[int | None, Limits(ge=1, le=MOST)] = None
@@ -157,6 +162,12 @@ class Scheduler(Strict):
     verify_memory_gib: Annotated[int, Limits(ge=1, le=MOST)] = 16
     modules: list[SlurmWord] = field(default_factory=list)
     scratch: Annotated[str, ValueCheck(_scratch, SCRATCH)] = ""
+
+    def on_gpu(self, command: str) -> str:
+        """Give the line that runs a command on a node of the partition that has GPUs."""
+        gres = ONE_GPU if self.gres is None else self.gres
+        options = {"account": self.account, "qos": self.qos, "partition": self.gpu_partition, "gres": gres}
+        return shlex.join(["srun", *(f"--{name}={value}" for name, value in options.items() if value)]) + f" {command}"
 
 
 def rename_requires(values: object) -> object:

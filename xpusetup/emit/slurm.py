@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from xpusetup.base.model import ROOT
-from xpusetup.config.settings import Scheduler
+from xpusetup.config.settings import ONE_GPU, Scheduler
 from xpusetup.config.toolkit import begin
 from xpusetup.emit.matrix import Cell, say_toolkits
 from xpusetup.emit.script import memory_per_job, render_driver, render_parts, render_script
@@ -100,28 +100,37 @@ def _build_options(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str
 
 
 def _verify_options(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
-    return _options("verify", cells, f"0-{len(cells) - 1}", scheduler, _of_verification(scheduler, 1))
+    options = _of_verification(scheduler, 1, _gres(cells, scheduler))
+    return _options("verify", cells, f"0-{len(cells) - 1}", scheduler, options)
 
 
-def _of_verification(scheduler: Scheduler, ranks: int) -> dict[str, str]:
+def _gres(cells: Sequence[Cell], scheduler: Scheduler) -> str:
+    """Give what the site says, else one GPU where a cell computes on a device that not every node has."""
+    if scheduler.gres is not None:
+        return scheduler.gres
+    return "" if all(cell.plan.target.device_expected for cell in cells) else ONE_GPU
+
+
+def _of_verification(scheduler: Scheduler, ranks: int, gres: str) -> dict[str, str]:
     """Give what a verification asks for on a node, for so many processes that compute there."""
     return {
         "cpus-per-task": str(scheduler.verify_cpus),
         "mem": f"{scheduler.verify_memory_gib * ranks}G",
         "time": scheduler.verify_time,
         "partition": scheduler.gpu_partition or scheduler.partition,
-        "gres": scheduler.gres,
+        "gres": gres,
     }
 
 
 def _nodes_options(cells: Sequence[Cell], together: Sequence[int], scheduler: Scheduler) -> dict[str, str]:
     """Ask on each node for what a verification asks for, and for a rank for each device of it."""
-    ranks = count_devices(scheduler.gres)
+    gres = _gres([cells[number] for number in together], scheduler)
+    ranks = count_devices(gres)
     options = {
         "nodes": str(scheduler.nodes),
         "ntasks": str(scheduler.nodes * ranks),
         "ntasks-per-node": str(ranks),
-        **_of_verification(scheduler, ranks),
+        **_of_verification(scheduler, ranks, gres),
     }
     return _options("nodes", cells, ",".join(map(str, together)), scheduler, options)
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.paste import PasteSummary
 
 
+GPU = "hw.intel_gpu_present"
 FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
 FEWEST = 3
@@ -120,6 +121,9 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
         return "fail", f"{what} here yet: {count}"
     if pasted and (said := _verdict_of(pasted)):
         return ("warn", said) if pasted.symptoms or pasted.causes or pasted.kernel else ("info", said)
+    elsewhere = any(each.id == GPU and each.level == "warn" for each in data.findings) and not pasted
+    if elsewhere and "run" in data.stops:
+        return "warn", "No GPU is on this node; doctor has to run where one is"
     warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
     words = [_count(warnings, "warning")] if warnings else []
     refused = [each.profile for each in data.way.refusals if not data.chosen_by.startswith("the newest")]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 THREAD = re.compile(r"^https://github\.com/([^/]+/[^/]+)/(?:issues|pull)/(\d+)$")
 COMPLAINS = re.compile(r"(?i)\b(?:\w*error|failed|failure|cannot|could not|no such|denied|not found|unable|abort\w*)\b")
+OBJECT = re.compile(r"<[\w.]+ object at 0x[0-9a-f]+>|\(Retry\(total=[^()]*\)\)")
+"""An object of Python as it prints itself: it says where in memory it was, or how often pip will try again."""
 LONGEST = 300
 COLUMN = 9
 OTHERS = 3
@@ -98,8 +100,7 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
     name, _, text = (f"Perhaps|{cause.cause} ({cause.id}){said}" if cause.likely else sure).partition("|")
     _row(console, indent, name, text)
     if cause.decided and cause.decided.line != cause.line:
-        told = textwrap.shorten(cause.decided.text, LONGEST)
-        _row(console, indent, "By", f"line {cause.decided.line}: {told}")
+        _row(console, indent, "By", f"line {cause.decided.line}: {shorten(cause.decided.text)}")
     if log:
         line = shorten(cause.text)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
@@ -114,8 +115,11 @@ def show_said(console: Console, said: StepWords, indent: int) -> None:
 
 
 def shorten(text: str) -> str:
-    """Cut a long line; where what complains stands behind the cut, its head and that part of it are left."""
-    whole = " ".join(text.split())
+    """Cut a long line; where what complains stands behind the cut, its head and that part of it are left.
+
+    Of an object of Python nothing is left: beside it stands why something failed.
+    """
+    whole = " ".join(OBJECT.sub("[...]", text).split())
     told = [found.start() for found in COMPLAINS.finditer(whole)]
     if len(whole) <= LONGEST or not told or told[-1] < LONGEST:
         return textwrap.shorten(whole, LONGEST)
