@@ -242,9 +242,9 @@ def test_only_what_is_a_command_is_touched() -> None:
 
 
 def test_what_a_command_is_known_to_be_stays_with_it() -> None:
-    known = Command("xpusetup profiles show FILE", "it is new", open=True)
+    known = Command("xpusetup profiles show FILE", "it is new", gaps=("FILE",))
     for same in (Command(known), known.like("x"), complete_result([known], CONTEXT)[0], copy.deepcopy(known)):
-        assert (same.why, same.open) == ("it is new", True)
+        assert (same.why, same.gaps) == ("it is new", ("FILE",))
 
 
 def test_what_stands_on_a_line_by_itself_is_offered() -> None:

@@ -53,8 +53,8 @@ def test_beside_a_torch_that_nobody_knows_a_command_has_to_be_filled_in() -> Non
     ask, line = install_beside(["torchaudio"], None)
     assert ask == "python -c 'import torch; print(torch.__version__)'"
     assert line == f"python -m pip install --no-deps torchaudio==VERSION --index-url {INDEX}/LOCAL"
-    assert line.open, "no program can run it"
-    assert not ask.open
+    assert line.gaps, "no program can run it"
+    assert not ask.gaps
     assert install_beside(["torch-npu"], None)[1:] == ["python -m pip install --no-deps torch-npu==VERSION"]
 
 

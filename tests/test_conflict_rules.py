@@ -364,6 +364,29 @@ def test_a_variant_for_a_device_that_is_not_here_lacks_nothing(name: str, told: 
     assert [one.kind for one in environments.Prover(place, "", "").prove()] == told
 
 
+@pytest.mark.parametrize(
+    ("code", "other", "told"),
+    [
+        ("from acme import _C", "_C.abi3.so", []),
+        ("from acme import _C, _far", "_C.abi3.so", ["missing"]),
+        ("", "libfar.so.1", ["missing"]),
+        ("", ".libs/libother.so", ["missing"]),
+    ],
+)
+def test_a_module_for_mpi_that_no_python_file_names_is_not_missed(
+    tmp_path: Path, code: str, other: str, told: list[str]
+) -> None:
+    """As daal4py's, which works without; where it is all that the package has, the package does not."""
+    (tmp_path / "acme.py").write_text(code)
+    world = World()
+    far = world.add(f"{tmp_path}/_far.abi3.so", needed=("libmpi.so.12", "libfar.so.1"))
+    own = (far, world.add(f"{tmp_path}/{other}"))
+    acme = env_distributions.InstalledDistribution("acme", "1.0", str(tmp_path), (("acme.py", ""),))
+    listed = dict.fromkeys((one.path for one in own), acme.title)
+    place = environments.Environment(str(tmp_path), (), None, (), own, [acme], listed, Shelf(world))
+    assert [one.kind for one in environments.Prover(place, "", "").prove()] == told
+
+
 def test_what_nobody_asks_of_a_file_is_not_read() -> None:
     """Names of oneMKL and oneCCL are 400,000; what is linked with them needs a few hundred."""
     world = World()

@@ -178,7 +178,7 @@ def test_a_general_cause_stands_behind_one_that_says_more() -> None:
 )
 def test_a_name_that_is_not_resolved_is_asked_for_by_name(log: str, host: str) -> None:
     """The command asks for the server that the log names; where it names none there is no such command."""
-    commands = [command for cause in explained(log).causes for command in describe_cause(cause, None, "").commands]
+    commands = [command for cause in explained(log).causes for command in describe_cause(cause, None, {}).commands]
     assert [each for each in commands if each.startswith("getent")] == [f"getent hosts {host}"] * bool(host)
 
 

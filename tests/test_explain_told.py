@@ -75,7 +75,7 @@ def unfound_names(known: Signature, each: Refinement) -> set[str]:
     named = [set(make_regex(pattern).groupindex) for pattern in known.patterns]
     always = set.intersection(*groups) if groups else set()
     sentences = set(re.findall(r"<([a-z_]+)>", each.cause + each.fix))
-    commands = set(re.findall(r"<([a-z_]+)>", "\n".join(each.commands))) - {"build"}
+    commands = set(re.findall(r"<([a-z_]+)>", "\n".join(each.commands))) - {"build", "env"}
     sure = always | (set.intersection(*named) if named else set())
     return (sentences - sure) | (commands - always - set().union(*named))
 

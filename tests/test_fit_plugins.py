@@ -63,6 +63,35 @@ def test_a_plug_in_for_what_is_not_there_is_optional(
     assert (told.answer, told.notes) == ("fits", [f"unused without {needed}: acme_ops.so"])
 
 
+FOR_MPI = "acme/_far.cpython-311-x86_64-linux-gnu.so"
+
+
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(
+    ("path", "needed", "code", "answer"),
+    [
+        (FOR_MPI, "libmpi.so.12", b"from acme import _C\n", "fits"),
+        (FOR_MPI, "libmpicxx.so.12", b"from acme import _C, _far_off\n", "fits"),
+        (FOR_MPI, "libmpi.so.12", b"try:\n    from acme import _far\nexcept ImportError:\n    pass\n", "fits"),
+        (FOR_MPI, "libmpi.so.12", b"from acme import _C, _far\n", "does_not_fit"),
+        (FOR_MPI, "libmpi.so.12", b"importlib.import_module('acme._far')\n", "does_not_fit"),
+        ("acme/_far.so", "libmpi.so.12", b"from acme import _C\n", "does_not_fit"),
+        (FOR_MPI, "libusb-1.0.so.0", b"from acme import _C\n", "does_not_fit"),
+    ],
+)
+def test_a_module_that_only_mpi_needs_is_unused_without_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, path: str, needed: str, code: bytes, answer: str
+) -> None:
+    """As daal4py's, which its other module imports for a distributed run, and no Python file."""
+    files = {MODULE: make_elf(), path: make_elf(asked=("MPI_Send",), needed=(needed,)), "acme/__init__.py": code}
+    told = fitted(capsys, tmp_path, files)
+    name = path.rpartition("/")[2]
+    assert (told.answer, told.notes) == (answer, [f"unused without {needed}: {name}"] if answer == "fits" else [])
+    if answer != "fits":
+        assert told.reason == f"{name} needs {needed}, which is found nowhere"
+    assert fitted(capsys, tmp_path, {**files, MODULE: files[path]}).answer == "does_not_fit"
+
+
 @pytest.mark.usefixtures("place")
 def test_what_stops_the_package_itself_comes_before_a_plug_in(
     capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from pages import CHECKOUT
 from xpusetup.base.document import to_told
+from xpusetup.commands.explain import explain
 from xpusetup.config.shipped import shipped as all_releases
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
@@ -24,6 +25,9 @@ from xpusetup.plan.install import INSTALL
 from xpusetup.recommend.machine import known
 from xpusetup.recommend.solve import releases
 from xpusetup.run.prepare import describe_known_bad
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = {each.id: each for each in known_bad()}
 CONDITIONS = [name for name, each in TABLE.items() if each.when]
@@ -174,6 +178,20 @@ def test_plan_and_install_warn_of_what_they_would_bring() -> None:
 )
 def test_a_log_tells_of_it(line: str, name: str) -> None:
     assert name in [each.id for each in find_said(known_bad(), ["make: all is well", line])]
+
+
+@pytest.mark.parametrize(
+    ("gpu", "told"),
+    [("Lunar Lake [Arc Graphics 130V / 140V] [8086:64a0]", True), ("Battlemage G21 [Arc Pro B60] [8086:e211]", False)],
+)
+def test_a_log_that_names_another_gpu_does_not_tell_of_it(tmp_path: Path, gpu: str, told: bool) -> None:
+    lines = (
+        f"03:00.0 VGA compatible controller [0300]: Intel Corporation {gpu}",
+        "[  412.7] xe 0000:03:00.0: [drm] *ERROR* GT0: GuC engine reset request failed on 0:0 because 0x00000000",
+    )
+    (tmp_path / "dmesg.log").write_text("\n".join(lines))
+    known_here = explain(str(tmp_path / "dmesg.log")).data.known
+    assert ([each.id for each in known_here] == ["xe-wedged-in-games"]) == told, known_here
 
 
 def test_no_log_tells_of_it_that_does_not() -> None:

@@ -103,7 +103,7 @@ def signature_commands() -> Iterator[Command]:
 def test_a_command_that_a_person_has_to_complete_is_none() -> None:
     """`python -m pip index versions NAME` was told as what comes next, with NAME as it stands."""
     known = re.compile(r"(?<![\w$-])[A-Z]{3,}(?!\w)")
-    left = {word for line in signature_commands() if not line.open for word in known.findall(line)}
+    left = {word for line in signature_commands() if not line.gaps for word in known.findall(line)}
     assert left <= IN_CAPITALS, "a word that stands for another is written as <WORD>, else it belongs to IN_CAPITALS"
     commands = fill_commands(["pip index versions <NAME>", "<build> --jobs 2", "pip check"], {})
     cause = replace(screens.EXPLAINED.causes[0], commands=commands)

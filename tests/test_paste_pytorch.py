@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
 
 from data.pasting import causes, commands, findings, look, read
 from xpusetup.doctor.pytorch import _is_of_another
+from xpusetup.paste.pytorch import find_environment
+from xpusetup.ui.doctor import show_doctor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -149,3 +153,55 @@ def test_nothing_is_installed_where_torch_has_a_device(tmp_path: Path) -> None:
 )
 def test_nightlies_belong_together_by_their_days(vision: str, torch: str, other: bool) -> None:
     assert _is_of_another("torchvision", vision, torch) is other
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        (
+            '  File "/home/me/ComfyUI/venv/lib/python3.12/site-packages/torch/cuda/__init__.py", line 372',
+            "/home/me/ComfyUI/venv",
+        ),
+        ("$ source ~/ai/.venv/bin/activate", "~/ai/.venv"),
+        (
+            "Requirement already satisfied: torch in /opt/conda/envs/xpu/lib/python3.11/site-packages (2.9.0)",
+            "/opt/conda/envs/xpu",
+        ),
+        ('  File "/usr/lib/python3/dist-packages/torch/__init__.py", line 1, in <module>', ""),
+        ('  File "/home/me/.local/lib/python3.12/site-packages/torch/__init__.py", line 1', ""),
+        ("$ python train.py", ""),
+    ],
+)
+def test_the_environment_is_that_of_the_paths(line: str, place: str) -> None:
+    other = ["/opt/tool/lib/python3.12/site-packages/x.py"] if "torch" in line and place else []
+    assert find_environment([*other, line]) == place
+
+
+B580 = "03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
+NO_NVIDIA = "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU\n"
+TRACED = 'File "/home/me/c/venv/lib/python3.12/site-packages/torch/cuda/__init__.py", line 372, in _lazy_init\n'
+
+
+@pytest.mark.parametrize("error", [NO_NVIDIA, "RuntimeError: No CUDA GPUs are available\n"])
+def test_what_only_a_torch_for_cuda_says_tells_of_it(error: str, tmp_path: Path) -> None:
+    found = look(f"{B580}{TRACED}{error}", tmp_path)
+    assert "torch.is_xpu_build" in found.stops["run"]
+    assert found.way.steps[-1].commands == ("xpusetup install --into /home/me/c/venv",)
+    assert found.pasted
+    assert "xpusetup install --into /home/me/c/venv" in found.pasted.causes[0].commands
+    works = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.14.1+xpu True\n"
+    assert causes(f"{B580}{error}{works}") == []
+
+
+def test_an_environment_that_is_not_told_is_a_gap_that_the_screen_names(tmp_path: Path) -> None:
+    """`xpusetup install --into ENV` was printed as if it were to be typed so."""
+    found = look(f"{B580}{NO_NVIDIA}", tmp_path)
+    command = found.way.steps[-1].commands[0]
+    assert command == "xpusetup install --into ENV"
+    assert command.gaps == ("ENV",)
+    console = Console(file=io.StringIO(), width=100)
+    show_doctor(console, found, verbose=False)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert (
+        shown.count("--into ENV") == shown.count("Replace ENV (the folder of the environment) before you run it.") > 0
+    )

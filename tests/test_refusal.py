@@ -49,7 +49,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("build --profile", "--profile needs a value", "build --help"),
         ("build a b", "build: unexpected argument 'b'", "build --help"),
         ("wheel check", "wheel check needs WHEEL: the wheel's file", "as in: xpusetup wheel check WHEEL"),
-        ("emit shell", "emit needs -o DIR", "emit shell -o DIR"),
+        ("emit shell", "emit needs -o DIR", "emit shell -o DIR\n        Replace DIR before you run it."),
         ("stauts sim", "there is no command 'stauts'; did you mean status?", "status sim"),
         ("wheel chek x", "there is no command 'wheel chek'; did you mean wheel check?", "wheel check x"),
         ("demo", "there is no command 'demo'; did you mean build sim?", "build sim"),

@@ -55,7 +55,7 @@ def test_error(kind: type[XpuError], code: int) -> None:
         ("how", "", []),
         (Command("xpusetup remove --root /b --yes"), "", ["xpusetup remove --profile sim --root /b --yes"]),
         ("xpusetup remove --root /b --yes", "", []),
-        (Command("xpusetup remove --name NAME", open=True), "", []),
+        (Command("xpusetup remove --name NAME", gaps=("X",)), "", []),
         (Advice("in /b there is: x; name it: ", Command("xpusetup remove --name x")), "", []),
         ("xpusetup explain build.log, or another one", "", []),
         (Command("xpusetup run -- python -c '1; 2'"), "", ["xpusetup run sim -- python -c '1; 2'"]),

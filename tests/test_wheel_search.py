@@ -118,7 +118,9 @@ except Exception:
 )
 def test_what_a_package_goes_on_without(text: bytes, optional: bool) -> None:
     files = {"acme/__init__.py": text}
-    found = wheel_runtime.find_optional(["acme/_C.so"], files, files.__getitem__)
+    found = wheel_runtime.find_optional(
+        ["acme/_C.so"], wheel_runtime.Scripts(list(files), files.__getitem__), others=False
+    )
     assert found == ({"acme/_C.so"} if optional else set())
 
 

@@ -56,6 +56,14 @@ def test_an_operator_is_taken_with_the_kernels_that_it_needs(trees: Path) -> Non
     assert [path.name for path in choice.hosts] == ["Host.cpp"]
 
 
+def test_all_but_one_source_leaves_out_what_is_seen_to_need_it(trees: Path) -> None:
+    choice = operators.choose(trees / "torch", trees / "ops", (), ("Half", "NoSuch"))
+    assert [path.stem for path in choice.kernels] == ["Drawn", "Thrice", "Twice"]
+    assert "lost" in choice.operators  # nobody sees its function: by a list of sources it would be left out
+    assert {"half", "direct"} <= set(choice.left_out)
+    assert "    CUDA: half_xpu\n" in choice.table
+
+
 def test_what_falls_back_is_another_devices_in_the_table(trees: Path) -> None:
     table = choose(trees, "Twice").table
     assert "    XPU: twice_out\n    SparseCUDA: twice_sparse_out\n" in table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import by_name, xpusetup
+from real.fits import CHILD
 from standins.wheels import pack_wheel
 
 if TYPE_CHECKING:
@@ -163,3 +165,12 @@ def test_what_was_made_for_another_torch_is_told_until_it_is_mended(demo: Demo, 
     run_line(row["fix"], demo.env)
     assert demo.json("status")["result"]["misfits"] == []
     assert demo.json("doctor", "--only", "torch.fits")["result"]["findings"][0]["level"] == "ok"
+
+
+def test_no_folder_of_these_tests_stands_for_a_package(tmp_path: Path) -> None:
+    """As tests/real/triton, which torchao took for Triton when its import was the measure."""
+    (tmp_path / "torch.py").touch()
+    (tmp_path / "acme.py").write_text("import triton\n")
+    line = (sys.executable, "-B", str(CHILD), str(tmp_path), "acme")
+    done = subprocess.run(line, check=True, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)})
+    assert json.loads(done.stdout)["error"] == "No module named 'triton'"

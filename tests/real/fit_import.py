@@ -65,4 +65,5 @@ def _open(path: Path) -> str:
 
 
 if __name__ == "__main__":
+    del sys.path[0]  # the folder of this file, where `triton` is no Triton
     sys.stdout.write("\n" + json.dumps(main(os.path.realpath(sys.argv[1]), sys.argv[2:])) + "\n")

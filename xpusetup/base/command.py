@@ -25,26 +25,27 @@ IN_PROSE = re.compile(r"<(xpusetup [^<>]+)>")
 class Command(str):
     """A command, as the line that a person copies and that a shell takes.
 
-    `why`: why it is to be run. `open`: a word in it stands for what a person has to put there, so that no program runs
-    it. `again`: an option with its value: it is the command line of this very run with these, and until that is put
-    there it says so in words.
+    `why`: why it is to be run. `gaps`: the words in it that a person has to replace; no program runs such a line, and
+    screens say so below it; the whole line where it is an example. `again`: an option with its value: it is the command
+    line of this very run with these, and until that is put there it says so in words.
     """
 
-    __slots__ = ("again", "open", "why")
+    __slots__ = ("again", "gaps", "why")
     why: str
-    open: bool
+    gaps: tuple[str, ...]
     again: tuple[str, ...]
 
-    def __new__(cls, line: str, why: str = "", *, open: bool = False, again: tuple[str, ...] = ()) -> Self:  # noqa: A002 - as its attribute
+    def __new__(cls, line: str, why: str = "", *, gaps: tuple[str, ...] = (), again: tuple[str, ...] = ()) -> Self:
         made = super().__new__(cls, line)
         known = line if isinstance(line, Command) else None
         made.why = why or (known.why if known else "")
-        made.open, made.again = open or bool(known and known.open), again or (known.again if known else ())
+        made.gaps = gaps or (known.gaps if known else ())
+        made.again = again or (known.again if known else ())
         return made
 
     def like(self, line: str) -> Command:
         """Give another line for the same purpose."""
-        return Command(line, self.why, open=self.open, again=self.again)
+        return Command(line, self.why, gaps=self.gaps, again=self.again)
 
     @property
     def argv(self) -> list[str]:
@@ -73,6 +74,17 @@ class Advice(str):
     def lines(cls, texts: Iterable[str], between: str = "\n") -> Advice:
         """Put each text on a line of its own."""
         return cls(*[part for text in texts for part in (between, text)][1:])
+
+
+MEANT = {"ENV": "ENV (the folder of the environment)"}
+"""Gaps whose word does not say what goes there."""
+
+
+def name_gaps(commands: Iterable[str]) -> str:
+    """Say what of commands has to be replaced before they are run; empty where they run as they are."""
+    found = (gap for each in commands if isinstance(each, Command) for gap in each.gaps if gap != each)
+    words = [MEANT.get(gap, gap) for gap in dict.fromkeys(found)]
+    return f"Replace {' and '.join(words)} before you run it." if words else ""
 
 
 def whole_lines(text: str) -> Iterator[Command]:

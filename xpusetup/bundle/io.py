@@ -149,7 +149,7 @@ def _last(words: bytes) -> str:
 
 BLOCK = 1 << 20
 LARGEST_HEAD = 64 << 20
-AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle create FILE", open=True))
+AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle create FILE", gaps=("FILE",)))
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:

@@ -57,13 +57,13 @@ def _translate(error: Any, words: list[str]) -> UsageError:
         if error.param.param_type_name == "option":
             asked = f"{min(error.param.opts, key=len)} {told}"
             line = f"{shlex.join(['xpusetup', *words])} {asked}"
-            return UsageError(f"{name} needs {asked}", command=Command(line, open=True))
+            return UsageError(f"{name} needs {asked}", command=Command(line, gaps=(told,)))
         example = next(iter(getattr(context.command, "examples", ())), f"{path} --help")
         means = " ".join((getattr(error.param, "help", "") or "").removesuffix("  [required]").split())
         message = (
             f"{name} needs {told}: {means[:1].lower()}{means[1:].rstrip('.')}" if means else f"{name} needs {told}"
         )
-        return UsageError(message, fix=Advice("as in: ", Command(example, open=True)))
+        return UsageError(message, fix=Advice("as in: ", Command(example, gaps=(example,))))
     message = f"{error.option_name} needs a value" if kind == "BadOptionUsage" else error.message
     if extra := re.search(r"unexpected extra argument\(?s?\)? \((.*)\)", error.message):
         message = f"{name}: unexpected argument {extra[1]!r}"

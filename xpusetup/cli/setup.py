@@ -112,8 +112,12 @@ def setup_site(
         return write_site(words, out)
     if not sys.stdin.isatty():
         fix = f"give what applies of {', '.join(KEYS)}, as in: "
-        line = Command("xpusetup setup site root=/shared/xpusetup partition=cpu", open=True)
-        raise UsageError("setup site asks questions, and its input is no terminal", fix=fix, command=line)
+        example = "xpusetup setup site root=/shared/xpusetup partition=cpu"
+        raise UsageError(
+            "setup site asks questions, and its input is no terminal",
+            fix=fix,
+            command=Command(example, gaps=(example,)),
+        )
     file = find_place(out)
     more = "" if out else f" For all users: --out {FOR_ALL}."
     text = f"What this place has of its own, for {file}.{more} Enter leaves a thing out."

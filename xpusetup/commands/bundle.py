@@ -264,7 +264,7 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         )
     )
     if outcome.failed:
-        command = Command(workspace.command("bundle create", "FILE", *asking_words(workspace)), open=True)
+        command = Command(workspace.command("bundle create", "FILE", *asking_words(workspace)), gaps=("FILE",))
         go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]

@@ -423,7 +423,7 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     named = shlex.quote(f"./{out}" if out.startswith("-") else out)
     start, *then = (line.replace(FOLDER, named) for line in (form.start, *form.then))
     if form.start.startswith("git -C ") and not (folder / ".git").exists():
-        start, then = Command(f"cp -r {named}/.github YOUR-REPOSITORY/", open=True), []
+        start, then = Command(f"cp -r {named}/.github YOUR-REPOSITORY/", gaps=("YOUR-REPOSITORY",)), []
     return Result(
         "emit", Emitted(kind, written, start, then, [*form.notes, *anew, *dict.fromkeys(_guesses(form.files))])
     )

@@ -21,8 +21,9 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import Signature, parse_signatures
 from xpusetup.explain.scan import Watcher
 from xpusetup.machine.companions import TorchThere, torch_there
+from xpusetup.machine.facts import Facts
 from xpusetup.machine.installs import keep_torch_all, moves_torch
-from xpusetup.machine.known_bad import find_said
+from xpusetup.machine.known_bad import Situation, find_said
 from xpusetup.machine.probe_system import read_families
 from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.run.manifest import read_failed, read_manifest
@@ -119,9 +120,9 @@ def explain(log: str) -> Result[ExplainResult]:
     """Explain a log; `-` and nothing mean stdin. Not to know a cause is a result too."""
     log = find_log(log)
     piped = log in {"", STDIN}
-    told, _ = explain_log(log)
+    told, lines = explain_log(log)
     name, said = ("stdin", None) if piped else (log, _read_words(Path(log)))
-    return Result("explain", ExplainResult(log=name, known=_known(told), said=said, **fields_of(told)))
+    return Result("explain", ExplainResult(log=name, known=_known(told, lines), said=said, **fields_of(told)))
 
 
 def find_log(word: str) -> str:
@@ -158,18 +159,26 @@ def _keeping_torch(told: ExplainedLog, log: Lines) -> ExplainedLog:
 
 def _torch_of(log: Lines, error: str) -> TorchThere | None:
     """Give the torch of which a log tells; None where it tells of none. Of a long log the error may not be kept."""
-    from xpusetup.machine.probe import TOLD  # noqa: PLC0415 - most logs need nothing of torch installed
-    from xpusetup.paste.facts import facts_from_paste  # noqa: PLC0415 - most logs need nothing of torch installed
-
-    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    torch = facts_from_paste([log.whole, error], taken, gpu_table(), TOLD)[0].torch
+    torch = _facts_of(log, error).torch
     return torch_there(torch, versions_beside(torch.version or "") if torch else {})
 
 
-def _known(told: ExplainedLog) -> list[KnownCombination]:
-    """Give the combinations of which the lines that matter tell."""
+def _facts_of(log: Lines, error: str) -> Facts:
+    """Give what a log tells of the machine."""
+    from xpusetup.machine.probe import TOLD  # noqa: PLC0415 - most logs need nothing of the machine
+    from xpusetup.paste.facts import facts_from_paste  # noqa: PLC0415 - most logs need nothing of the machine
+
+    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
+    return facts_from_paste([log.whole, error], taken, gpu_table(), TOLD)[0]
+
+
+def _known(told: ExplainedLog, log: Lines) -> list[KnownCombination]:
+    """Give the combinations of which the lines that matter tell, but for those of GPUs that are others here."""
     lines = [told.first_error, *(cause.text for cause in told.causes), *(line.text for line in told.context)]
     found = find_said(known_bad(), lines)
+    if any(each.when for each in found):
+        here = Situation(_facts_of(log, told.first_error), gpu_table())
+        found = [each for each in found if each.when is None or not here.has_others(each.when)]
     return [KnownCombination(each.id, each.what, each.workaround, each.source) for each in found]
 
 

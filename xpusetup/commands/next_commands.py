@@ -60,7 +60,7 @@ def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[Next
     find = find_lines(type(data))
     lines = find(data) if find else ()
     found = [(title, complete(Command(line, why), situation)) for title, line, why in lines if line.strip()]
-    return [NextCommand(title, each.argv, each.why) for title, each in found if not each.open]
+    return [NextCommand(title, each.argv, each.why) for title, each in found if not each.gaps]
 
 
 def find_lines(kind: type) -> Callable[[Any], Lines] | None:
@@ -71,7 +71,7 @@ def find_lines(kind: type) -> Callable[[Any], Lines] | None:
 def list_after(error: XpuError, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
     """Give the commands that lead on from an error: what it names, else each that is a line of its fix."""
     lines = [Command(error.follows)] if error.follows else whole_lines(error.fix)
-    told = [complete(line, situation).argv for line in lines if not line.open and line.startswith("xpusetup ")]
+    told = [complete(line, situation).argv for line in lines if not line.gaps and line.startswith("xpusetup ")]
     return [NextCommand("mend it", argv, error.message.partition("\n")[0]) for argv in told]
 
 

@@ -95,7 +95,7 @@ def make_offer(workspace: Workspace, prepared: PreparedPlan, network: Mapping[st
     )
     if offer.disk > offer.free and not workspace.layout.adopted:  # there, what is replaced makes room
         what = f"{render_size(offer.disk)} are taken, and {render_size(offer.free)} are free in {_there(venv)}"
-        line = Command("the same command with --root DIR", again=("--root", "DIR"), open=True)
+        line = Command("the same command with --root DIR", again=("--root", "DIR"), gaps=("DIR",))
         raise NotReadyError(what, fix="make room there, or: ", command=line)
     return offer
 
@@ -154,7 +154,7 @@ def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> Not
     lines = (
         *(offline if told["silent"] else ()),
         "or name an index or a folder that has the wheels",
-        Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", open=True),
-        Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", open=True),
+        Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", gaps=("HOST",)),
+        Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", gaps=("DIR",)),
     )
     return NotReadyError(said, fix=Advice.lines(lines))

@@ -180,7 +180,8 @@ def _find(where: Where) -> Root:
         if inside := [each.path for each in find_roots(root.path)]:
             names = ", ".join(each.name for each in inside)
             fix = Advice(
-                f"it holds builds: {names}; name one: ", Command(f"xpusetup remove --root {root.path}/NAME", open=True)
+                f"it holds builds: {names}; name one: ",
+                Command(f"xpusetup remove --root {root.path}/NAME", gaps=("NAME",)),
             )
             raise UsageError(f"{root.path} is no build of xpusetup; nothing was removed", fix=fix)
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"

@@ -134,7 +134,7 @@ def parse_words(words: Sequence[str]) -> dict[str, str]:
     scheduler = given.pop("scheduler", "")
     if scheduler and scheduler not in SCHEDULERS:
         fix = "use scheduler=slurm, and for another one: "
-        line = Command("xpusetup emit shell --out DIR", open=True)
+        line = Command("xpusetup emit shell --out DIR", gaps=("DIR",))
         raise UsageError(f"jobs are written for Slurm, and not for {scheduler}", fix=fix, command=line)
     idle = [name for name in given if WORDS[name].table == "scheduler"] if scheduler == "none" else []
     if idle:

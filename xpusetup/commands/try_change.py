@@ -79,7 +79,7 @@ def _find_build(where: Where) -> tuple[Workspace, Request]:
     lock = read_lock(Root(workspace.root)) or {}
     request = read_words([str(word) for word in lock.get("words", ())])
     if request.only != (XPU,) or not (workspace.root / RESULT).is_file():
-        command = Command("xpusetup build 2.6 --into ENV --only xpu --device processor", open=True)
+        command = Command("xpusetup build 2.6 --into ENV --only xpu --device processor", gaps=("ENV",))
         raise NotReadyError(f"{workspace.root} has no XPU beside a torch", fix="build it first: ", command=command)
     into = where.into or str(lock["layout"]["venv"])
     named = replace(where, profile=where.profile or str(lock["named"]), root=str(workspace.root), name="", into=into)

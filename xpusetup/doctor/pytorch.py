@@ -235,10 +235,10 @@ def check_build(question: Question) -> CheckAnswer | None:
     if torch is None or not is_xpu(question):
         return None
     if torch.version is None:
-        return CheckAnswer("info", f"no torch in {torch.prefix}")
+        return CheckAnswer("info", f"no torch{torch.place}")
     if torch.xpu or (torch.report is not None and torch.report.compiled):
         with_xpu = f"XPU {torch.xpu}" if torch.xpu else "with XPU"  # its own, or that of an add-on
-        return CheckAnswer("ok", f"{torch.version} in {torch.prefix}, {with_xpu}")
+        return CheckAnswer("ok", f"{torch.version}{torch.place}, {with_xpu}")
     cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
     other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
     release, local = torch.version.split("+")[0], torch.version.partition("+")[2]
@@ -246,7 +246,7 @@ def check_build(question: Question) -> CheckAnswer | None:
     words = {"python": torch.python, "torch": f"torch=={release}" if same else "torch"}
     named = torch.version if numbers(release) else "the torch"
     if torch.cuda and _is_of_nvidia(question):
-        return CheckAnswer("info", f"{named} in {torch.prefix} is {other}, as the NVIDIA GPU here wants it")
+        return CheckAnswer("info", f"{named}{torch.place} is {other}, as the NVIDIA GPU here wants it")
     if local[:3] == "xpu":
         words |= {
             "means": "It is named for XPU, and what is in it was not compiled for it: a broken build of that night"
@@ -260,9 +260,9 @@ def check_build(question: Question) -> CheckAnswer | None:
         }
     plugin = next((name for name in PLUGINS if distribution(question, name)), "")
     if plugin and not torch.cuda and not intel_gpus(question):
-        return CheckAnswer("info", f"{named} in {torch.prefix} is {other}, as {plugin} wants it")
+        return CheckAnswer("info", f"{named}{torch.place} is {other}, as {plugin} wants it")
     aside = (torch.report is None and _lists_none(question)) or _is_broken(torch)
-    return CheckAnswer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
+    return CheckAnswer("warn" if aside else "fail", f"{named}{torch.place} is {other}", words)
 
 
 PLUGINS = ("torch-npu", "habana-torch-plugin")

@@ -37,7 +37,7 @@ def check_with_wheel(question: Question) -> CheckAnswer | None:
     if not first:
         return CheckAnswer("ok", f"none; {brought[0]} is the environment's own")
     broken = torch.report is not None and (torch.report.error or torch.report.available is False)
-    return CheckAnswer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
+    return CheckAnswer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]}{torch.place}")
 
 
 def check_nounset(question: Question) -> CheckAnswer | None:

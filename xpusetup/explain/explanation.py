@@ -17,6 +17,7 @@ from xpusetup.explain.finder import Signature, System, SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
+from xpusetup.paste.pytorch import find_environment
 
 BUILD = "xpusetup build"
 PLACE = re.compile(r"<(\w+)>")
@@ -112,7 +113,9 @@ class Explanation:
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
         systems = find_systems([*(cause.text for cause in self.causes), *around], self.log.whole, families)
-        causes = [describe_cause(each, self._above(each), build, systems) for each in self.causes]
+        home = find_environment(self.log.whole.splitlines())
+        told = {"build": build, **_quoted({"env": home} if home else {})}
+        causes = [describe_cause(each, self._above(each), told, systems) for each in self.causes]
         if causes and self._is_unexplained(self.causes[0]):
             causes[0] = replace(causes[0], likely=True)
         return ExplainedLog(
@@ -126,7 +129,7 @@ class Explanation:
             lines=self.lines,
             last=[LogLine(line, text) for line, text in self.tail],
             beside=[] if causes and not causes[0].likely else self._beside(),
-            went_on=[describe_cause(match, None, build, systems) for match in self.went_on],
+            went_on=[describe_cause(match, None, told, systems) for match in self.went_on],
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
         )
 
@@ -155,8 +158,10 @@ class Explanation:
         return [LogLine(line, text) for line, text in sorted([*first, *others[: BESIDE - len(first)]])]
 
 
-def describe_cause(match: Match, caused_by: str | None, build: str, systems: Sequence[System] = ()) -> Cause:
-    """Give one cause with what to do on that kind of system."""
+def describe_cause(
+    match: Match, caused_by: str | None, told: Mapping[str, str], systems: Sequence[System] = ()
+) -> Cause:
+    """Give one cause with what to do on that kind of system; `told` fills the gaps that the log's own words do not."""
     known, decided = match.signature, match.decided
     narrowed = decided.refinement if decided else SystemAdvice()
     advice = next((known.on[system] for system in systems if system in known.on), SystemAdvice())
@@ -172,7 +177,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         cause=fill_names(said or known.cause, names),
         fix=fill_names(narrowed.fix or advice.fix or known.fix, names),
         likely=match.likely,
-        commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
+        commands=fit_commands(fill_commands(commands, {**told, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
         confidence=match.confidence,
         caused_by=caused_by,
@@ -182,10 +187,8 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
 
 def fill_commands(lines: Iterable[str], names: Mapping[str, str]) -> list[Command]:
     """Put names into lines of a table; where there is none, NAME stands for what a person has to put there."""
-    filled = [
-        (PLACE.sub(lambda gap: names.get(gap[1], gap[1].upper()), line), {*PLACE.findall(line)}) for line in lines
-    ]
-    return [Command(line, open=not gaps <= {*names}) for line, gaps in filled]
+    filled = [(PLACE.sub(lambda gap: names.get(gap[1], gap[1].upper()), line), PLACE.findall(line)) for line in lines]
+    return [Command(line, gaps=tuple(gap.upper() for gap in gaps if gap not in names)) for line, gaps in filled]
 
 
 def _quoted(said: Mapping[str, str]) -> dict[str, str]:

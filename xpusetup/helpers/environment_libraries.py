@@ -42,6 +42,7 @@ from helperlib.env.distributions import (
 )
 from helperlib.output import write_text
 from helperlib.wheel.fit import group_of
+from helperlib.wheel.runtime import find_optional, scripts_of
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
 """What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""
@@ -163,12 +164,20 @@ class Prover:
     def _is_served(self, path: str, lacking: set[str]) -> bool:
         """Say whether another variant lacks nothing, as of mpi4py's for each MPI, bitsandbytes' for each device.
 
-        Torch's own libraries, and what others need by name, are no choice of a package.
+        A package may go on without it too. Torch's own libraries, and what others need by name, are no choice of one.
         """
         library = self.disk.look(path)
         if library is None or is_wanted(library, self.wanted) or TORCH_LIBRARY.match(path.rpartition("/")[2]):
             return False
-        return bool(self.variants.get(variant_of(path), set()) - {path} - lacking)
+        return bool(self.variants.get(variant_of(path), set()) - {path} - lacking) or self._is_optional(path, lacking)
+
+    def _is_optional(self, path: str, lacking: set[str]) -> bool:
+        listed = self.environment.listed
+        owner = listed.get(path, "")
+        loaded = (each for each in listed if each not in lacking and each.rpartition("/")[2] not in self.wanted)
+        others = any(listed[each] == owner and ".libs/" not in each for each in loaded)
+        packages = (one for one in self.environment.distributions if one.title == owner)
+        return any(path in find_optional([path], scripts_of(one), others=others) for one in packages)
 
     def _has_variant(self, conflict: FileConflict) -> bool:
         """Say whether the package brings the same for the major that is here: it chooses when it is imported."""

@@ -13,7 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from email.parser import HeaderParser
 from pathlib import Path
@@ -21,12 +21,13 @@ from posixpath import basename
 from typing import Any, NamedTuple
 
 from environment_libraries import Environment, read_environment
+from helperlib.elf.conflicts import stem_of
 from helperlib.elf.loader import FileReader, LoaderFile, Process
 from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
 from helperlib.wheel.fit import ArchivePart, FitBench, InstalledFiles, JudgedLibrary, WheelArchive, World
 from helperlib.wheel.images import names_for, names_of
-from helperlib.wheel.runtime import find_optional
+from helperlib.wheel.runtime import Scripts, find_optional, scripts_of
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""
@@ -141,13 +142,6 @@ def _is_pending(requires: Iterable[str], environment: Environment | None) -> boo
     return any(each is not None and canonical(each[0]) not in there for each in named)
 
 
-class Scripts(NamedTuple):
-    """The Python files of a package, and how one is read."""
-
-    names: list[str]
-    read: Callable[[str], bytes]
-
-
 def _judge(
     bench: FitBench, holder: WheelArchive | InstalledFiles, scripts: Scripts, environment: Environment | None
 ) -> list[JudgedLibrary]:
@@ -240,8 +234,7 @@ def examine_installed(torch: TorchArchives, disk: FileReader, options: argparse.
         if one.name in OWN or not found.is_bound():
             continue
         parts = found.parts()
-        names = [os.path.join(one.place, path) for path, _ in one.files if path.endswith(".py")]  # noqa: PTH118
-        judged = _judge(bench, found, Scripts(names, _read_script), torch.environment)
+        judged = _judge(bench, found, scripts_of(one), torch.environment)
         yield {
             **broken(Path(one.title), ""),
             "name": one.name,
@@ -253,17 +246,16 @@ def examine_installed(torch: TorchArchives, disk: FileReader, options: argparse.
 
 
 def _with_optional(judged: Sequence[JudgedLibrary], scripts: Scripts) -> list[JudgedLibrary]:
-    """Mark the libraries of another accelerator which a package goes on without, by its Python files."""
-    idle = [one.path for one in judged if one.foreign and one.problems]
-    optional = find_optional(idle, *scripts) if idle else ()
-    return [replace(one, optional=one.path in optional) for one in judged]
+    """Mark the libraries of another accelerator, or of MPI, which a package goes on without, by its Python files."""
+    idle = [one.path for one in judged if one.problems and (one.foreign or _is_of_mpi(one))]
+    others = any(not one.problems for one in judged)
+    optional = find_optional(idle, scripts, others=others) if idle else ()
+    return [replace(one, foreign=one.foreign or one.path in optional, optional=one.path in optional) for one in judged]
 
 
-def _read_script(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError:
-        return b""
+def _is_of_mpi(one: JudgedLibrary) -> bool:
+    """Say whether a library lacks one of MPI, which few machines have."""
+    return any(each.kind == "library" and stem_of(each.names[0]).startswith("libmpi") for each in one.problems)
 
 
 def _overwrites(archive: WheelArchive, environment: Environment | None, name: str) -> dict[str, int]:

@@ -17,7 +17,7 @@ from helperlib.addon.change import Copy, compare, refuse, run_ninja
 from helperlib.addon.generate import generate
 from helperlib.addon.graph import Libraries, Work, link, write_graph
 from helperlib.addon.installed import AddonError, ask_torch, check_torch
-from helperlib.addon.operators import SETS, Choice, choose, read_sources
+from helperlib.addon.operators import NOT_ON, SETS, Choice, choose, read_sources
 from helperlib.addon.pack import NAME, pack, replace_installed
 from helperlib.addon.source import read_trees
 from helperlib.output import NOT_READY, count, fail, render_size, say_summary, write_json
@@ -67,7 +67,7 @@ def build(options: argparse.Namespace) -> None:
     folder = options.work.absolute()
     home = read_home(options.toolkit.absolute())
     names = read_sources(options.sources or (options.device if options.device in SETS else "all"), trees.ops)
-    choice = choose(trees.torch, trees.ops, names)
+    choice = choose(trees.torch, trees.ops, names, () if names else NOT_ON.get(options.device, ()))
     copy = compare(trees.ops, folder / "ops")
     if options.tried:
         refuse(copy, trees, torch, choice)
@@ -82,14 +82,16 @@ def build(options: argparse.Namespace) -> None:
     clock.lap("compile")
     libraries = link(work, objects)
     clock.lap("link")
-    about = describe(work, choice, libraries.missing, narrowed=bool(names))
+    about = describe(work, choice, libraries.missing, narrowed=bool(choice.left_out))
     about["tried"] = str(trees.ops) if options.tried else ""
     done, told = put(work, libraries, about, options)
     clock.lap("replace" if options.tried else "pack")
     if options.out:
         seen = {"changed": copy.changed, "compiled": compiled, "seconds": clock.seconds}
         write_json(options.out, {**about, **done, **seen})
-    kept = f"{len(choice.operators)} operators with kernels" + (f", {len(choice.left_out)} without" if names else "")
+    kept = f"{len(choice.operators)} operators with kernels" + (
+        f", {len(choice.left_out)} without" if choice.left_out else ""
+    )
     say_summary(*told, kept, count(len(libraries.missing), "missing kernel"))
 
 

@@ -195,7 +195,7 @@ def _unfilled(names: Sequence[str], installer: str, options: Sequence[str], buil
         those = [f"{name}==VERSION" for name in names if (name in IN_PACKAGE_INDEX) != bool(index)]
         words = (*options, "--no-deps", *those, *(("--index-url", index) if index else ()))
         if those:
-            yield Command(f"{installer} install {shlex.join(words)}", open=True)
+            yield Command(f"{installer} install {shlex.join(words)}", gaps=("VERSION",))
 
 
 def _call(name: str, torch: TorchThere) -> tuple[tuple[str, ...], str, tuple[str, ...]]:

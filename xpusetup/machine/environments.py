@@ -91,14 +91,14 @@ class LibraryConflict(Table):
 class InstalledTorch(Table):
     """The torch of an environment, read from its files; nothing is imported for that.
 
-    `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
-    `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version, `asked`
-    what torchvision and torchaudio require of torch, by their metadata. `xpu` and `cuda` are those of torch/version.py:
-    the toolkit's version, empty for none. `sycl` are the sonames of libsycl that torch asks for, `libraries` {soname:
-    path} the watched ones that the environment itself holds, `conflicts` what cannot work together, `misfits` what is
-    compiled against another torch. `glibcxx` is the highest version in the environment's own libstdc++,
-    `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30. `replaced` is the build for XPU that was there
-    before, where an installer was seen to take it away.
+    `python` is the interpreter, `prefix` its environment, empty where that was not told. `distributions` are the
+    watched ones by normalised name, `doubled` those with several versions in one place; `requires` is what torch asks
+    for with an exact version, `asked` what torchvision and torchaudio require of torch, by their metadata. `xpu` and
+    `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl that
+    torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts` what
+    cannot work together, `misfits` what is compiled against another torch. `glibcxx` is the highest version in the
+    environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30. `replaced` is the
+    build for XPU that was there before, where an installer was seen to take it away.
     """
 
     python: str
@@ -120,6 +120,11 @@ class InstalledTorch(Table):
     glibcxx_system: int | None = None
     replaced: str = ""
     report: ImportReport | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is, as the end of a phrase; empty where a post does not tell."""
+        return f" in {self.prefix}" if self.prefix else ""
 
 
 @dataclass(frozen=True, kw_only=True)

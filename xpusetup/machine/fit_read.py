@@ -26,8 +26,9 @@ class FitProblem:
 class FitLibrary:
     """A library that Python opens, how many names it asks torch for (C++, and of the stable interface in C).
 
-    Of those of one `group` one is enough; `foreign`: it needs an accelerator's libraries that are not here; `optional`:
-    the package's own code goes on where it does not load. `off`: libraries that a vendor's script switches on.
+    Of those of one `group` one is enough; `foreign`: it needs libraries of an accelerator or of MPI that are not here;
+    `optional`: the package's own code goes on where it does not load. `off`: libraries that a vendor's
+    script switches on.
     """
 
     path: str

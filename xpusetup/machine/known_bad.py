@@ -127,6 +127,12 @@ class Situation:
             )
         )
 
+    def has_others(self, when: When) -> bool:
+        """Say whether GPUs are known, none of them one of which an entry speaks."""
+        hardware = self.facts.hardware
+        known = any(gpu.vendor == "8086" for gpu in (hardware.gpus if hardware else []))
+        return known and not self._gpus(When(families=when.families, devices=when.devices))
+
     def _gpus(self, when: When) -> bool:
         if not when.families and not when.devices:
             return True

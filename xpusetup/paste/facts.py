@@ -13,6 +13,7 @@ from xpusetup.machine.versions import DRIVER_PACKAGES, LEVEL_ZERO_ALONE
 from xpusetup.paste.hardware import hardware_of, of_sycl
 from xpusetup.paste.lines import CONTAINER, Pasted
 from xpusetup.paste.others import gaudi_of
+from xpusetup.paste.pytorch import find_environment
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
 
@@ -58,6 +59,8 @@ PARTS: dict[str, str] = {
 NOT_BUILT = "not compiled with XPU"
 OF_CUDA = ("nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cudnn")
 """Packages that a torch for CUDA brings."""
+OF_CUDA_ALONE = re.compile(r"Found no NVIDIA driver on your system|No CUDA GPUs are available")
+"""What a torch for CUDA alone says, where it has no GPU."""
 PLAIN = re.compile(r"\d+\.\d+\.\d+")
 """The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
 NOT_NAMED = "of an unknown version"
@@ -67,7 +70,6 @@ OWN_BUILD = re.compile(
 )
 """Words that tell of Intel's own i915, which serves GPUs that are newer than the kernel."""
 DENIED = re.compile(r"(?i)\b(?:no|not|without|missing|should|need\w*|install|remov\w+|uninstall\w*|un)\b|n't\b|\?")
-WHEREVER = "ENV"
 LOADING = re.compile(
     r"(?:Import|OS|ModuleNotFound)Error: (?!No module named .torch(?!gen)\w).*"
     r"(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"
@@ -268,7 +270,7 @@ def _container(got: Pasted) -> dict[str, Any] | None:
 
 
 def _torch(got: Pasted) -> dict[str, Any] | None:
-    said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line]
+    said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line or OF_CUDA_ALONE.search(line)]
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
     conflicts = _conflicts(got)
@@ -278,10 +280,11 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
         return None
     version = version or (NOT_NAMED if said or _is_for_others(got) else None)
     build = _build(got, version or "")
+    home = _prefix(conflicts[0]["first"]) if conflicts else find_environment(got.everything)
     return {
         "python": "python",
-        "prefix": _prefix(conflicts[0]["first"]) if conflicts else WHEREVER,
-        "kind": "conda" if conflicts and CONDA.search(conflicts[0]["first"]) else "venv",
+        "prefix": home,
+        "kind": "conda" if CONDA.search(f"{home}/") else "venv",
         "distributions": got.distributions,
         "version": version,
         "xpu": build.get("xpu"),
@@ -329,6 +332,7 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
+        (got.available is not True and any(map(OF_CUDA_ALONE.search, got.errors)), "", "yes"),
         (any(WARNED.search(line) for line in got.errors), xpu, ""),
         ("conda" in said and got.available is not True, "", "yes" if said.get("conda") == "cuda" else ""),
         (bool(PLAIN.fullmatch(version)) and _has_none(got) and "intel-extension-for-pytorch" not in there, "", ""),

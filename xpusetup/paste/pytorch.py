@@ -1,6 +1,7 @@
 """What prints of torch and the transcripts of installers tell, line by line: which torch is there in the end. Pure."""
 
 import re
+from collections.abc import Iterable
 
 from xpusetup.machine.parsers import DISTRIBUTIONS
 from xpusetup.paste import lines
@@ -41,6 +42,22 @@ OF_TORCH = re.compile(r"(?:Import|OS)Error: .*(?:libsycl|libur_|libtorch|c10_xpu
 
 OF_IPEX = re.compile(r"\d+\.\d+\.[1-9]\d+(?![\w.]*\+cu)")
 """A version of Intel's extension, which counts by tens (2.3.110); torch never had ten patches of a release."""
+
+
+IN_PLACE = re.compile(
+    r"(?<![\w.])((?:~|/)[^\s:\"']{0,200}?)"
+    r"/(?:lib(?:64)?/python3[.\d]*/(?:site|dist)-packages|bin/(?:activate|pip|python)\b)"
+)
+"""A path in an environment; one in a line about torch tells most."""
+OF_THE_SYSTEM = re.compile(r"/usr(?:/local)?|.*/\.local(?:/.*)?|/opt/intel/.*")
+"""Where no environment is, and `--into` takes none."""
+
+
+def find_environment(lines: Iterable[str]) -> str:
+    """Give the environment to which the paths belong that were posted; empty where none does."""
+    found = [(each[1], "torch" in line) for line in lines for each in IN_PLACE.finditer(line)]
+    found = [each for each in found if not OF_THE_SYSTEM.fullmatch(each[0])]
+    return next((path for path, _ in sorted(found, key=lambda each: not each[1])), "")
 
 
 class TorchReader(EndReader):

@@ -193,7 +193,7 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
 def step_to_prove(torch: InstalledTorch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
     command = Command(shlex.join((torch.python, "-c", statement)))
-    title = f"{KEPT}: {what} is in {torch.prefix}"
+    title = f"{KEPT}: {what} is{torch.place or ' there'}"
     return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 
@@ -213,7 +213,8 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
         elsewhere = "on a machine with a network: all that is fetched, in one file to copy here"
         yield WayStep(title=elsewhere, commands=(create,), mends=("net.wheels_reach",))
         options = f" --bundle {file}{_into(facts) if verb == 'install' else ''}"
-    yield WayStep(title=title, commands=(Command(f"xpusetup {verb}{options}"),), mends=_mends(facts))
+    command = Command(f"xpusetup {verb}{options}", gaps=(WHEREVER,) if options.endswith(f" {WHEREVER}") else ())
+    yield WayStep(title=title, commands=(command,), mends=_mends(facts))
 
 
 def _mends(facts: Facts) -> tuple[str, ...]:
@@ -221,11 +222,15 @@ def _mends(facts: Facts) -> tuple[str, ...]:
     return WRONG if facts.torch is None or facts.torch.version else (*WRONG, "torch.import")
 
 
+WHEREVER = "ENV"
+"""Stands for an environment of which a post does not tell where it is."""
+
+
 def _into(facts: Facts) -> str:
     """Give the option that mends the environment whose torch was made for something else; empty where none is wrong."""
     torch = facts.torch
     wrong = torch is not None and torch.version is not None and not torch.xpu and torch.kind != "interpreter"
-    return f" --into {shlex.quote(torch.prefix)}" if torch and wrong and torch.prefix else ""
+    return f" --into {shlex.quote(torch.prefix) if torch.prefix else WHEREVER}" if torch and wrong else ""
 
 
 # The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.

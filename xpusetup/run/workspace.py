@@ -267,7 +267,7 @@ def _refuse_near(name: str, settings: Settings) -> None:
     close = nearest(name, [root.path.name for root in find_roots(roots_folder(settings))])
     if close and not _root(Where(), settings, name).exists():
         meant = Command(f"the same command with --name {close}", again=("--name", close))
-        new = Command(f"xpusetup build PROFILE --name {shlex.quote(name)}", open=True)
+        new = Command(f"xpusetup build PROFILE --name {shlex.quote(name)}", gaps=("PROFILE",))
         fix = Advice(meant, "\na new build names its profile, as in: ", new)
         raise UsageError(f"there is no build {name!r}; did you mean {close}?", fix=fix)
 

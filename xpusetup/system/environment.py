@@ -140,7 +140,7 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
     """Say why a command cannot be started, and what mends it: what the system answers is the same for much."""
     word, path = command[0], Path(command[0])
     named = "/" in word and path.is_file()
-    line = Command(f"xpusetup run -- PROGRAM {shlex.join(command)}", open=True)
+    line = Command(f"xpusetup run -- PROGRAM {shlex.join(command)}", gaps=("PROGRAM",))
     again = Advice("name its interpreter before it: ", line)
     if "/" in word and path.is_dir():
         return CannotExecuteError(f"{word} is a folder, and no command", fix="name a program in it")

@@ -94,7 +94,7 @@ def read_stdin() -> Iterator[bytes]:
     """Give what comes from stdin. Raises UsageError where a person sits in front of it."""
     if sys.stdin is None or sys.stdin.isatty():
         lines = ("xpusetup explain build.log", "make 2>&1 | xpusetup explain")
-        raise UsageError("explain needs a log", fix=Advice.lines(Command(line, open=True) for line in lines))
+        raise UsageError("explain needs a log", fix=Advice.lines(Command(line, gaps=(line,)) for line in lines))
     return _read_stream(sys.stdin.buffer, "stdin")
 
 

@@ -1,5 +1,7 @@
 """The one place that starts short processes and waits for them (steps are the runner's)."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import signal

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
-from xpusetup.base.command import Advice, Command
+from xpusetup.base.command import Advice, Command, name_gaps
 from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
 from xpusetup.base.verbs import VERBS
@@ -267,9 +267,11 @@ def marked_prose(console: Console, indent: str, markup: str, *, style: str = "",
 
 
 def print_commands(console: Console, commands: Iterable[str], indent: int) -> None:
-    """Print commands to copy, each a line of its own that is not broken, whatever program it calls."""
-    for command in commands:
+    """Print commands to copy, each a line of its own that is not broken; below them what is to be replaced."""
+    lines = tuple(commands)
+    for command in lines:
         console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
+    prose(console, " " * indent, name_gaps(lines), style="dim")
 
 
 NAMED = 3

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.base.command import name_gaps
 from xpusetup.commands.recommend import Overview, Recommendation
 from xpusetup.recommend.answer import WayStep
 from xpusetup.ui.console import print_commands, prose
@@ -52,7 +53,7 @@ def show_step(console: Console, number: int | str, step: WayStep, notes: Iterabl
     commands = step.commands
     line = f"   {number}  {step.title}"
     width = len(line) + sum(map(len, commands)) + len(then) + 6
-    if len(commands) == 1 and not notes and width <= console.width:
+    if len(commands) == 1 and not (notes or name_gaps(commands)) and width <= console.width:
         console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
         return
     for place, text in enumerate((step.title, *notes)):

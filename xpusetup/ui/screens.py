@@ -11,6 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 
+from xpusetup.base.command import Advice, name_gaps
 from xpusetup.base.errors import XpuError
 from xpusetup.base.text import hide, hide_all
 from xpusetup.commands.result import AS_IT_IS, AnyResult, takes_result
@@ -38,6 +39,7 @@ def show_error(error: XpuError) -> None:
             marked_prose(console, "        # ", line.strip().removeprefix("# "), first=f"   [bold]{name}[/]  # ")
         else:
             console.print(f"   [bold]{name}[/]  {line.strip()}")
+    marked_prose(console, "        ", escape(name_gaps(Advice(error.fix).parts)))
 
 
 ELSEWHERE = {"codegen": "verify", "prompt": "self"}

@@ -31,6 +31,10 @@ SETS = {
 }
 """Named sets of sources. `processor` is what the checks need there: what draws by a generator of XPU cannot fall back,
 and the rest of it is what every program uses."""
+NOT_ON = {"processor": ("DistanceKernels", "TensorTopKKernel")}
+"""Sources that `all` leaves out for a device, as seen with 2.6: their kernels end the process there. Those of distances
+ask for sub-groups of at least 8, and the processor has 4; the compiler of Intel's OpenCL run time 2026.1.2 fails inside
+on that of topk. Both operators fall back."""
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 DEFINITION = re.compile(
     r"(?:TORCH_IMPL_FUNC\s*\(\s*(?P<structured>\w+)\s*\)|\b(?P<plain>\w+))"
@@ -134,15 +138,16 @@ def host_sources(ops: Path) -> list[Path]:
     return sorted(path for name in folders for path in (native / name).glob("*.cpp"))
 
 
-def choose(torch: Path, ops: Path, wanted: Iterable[str]) -> Choice:
-    """Give what is compiled: with `wanted`, the sources with kernels of these names and what needs no others."""
+def choose(torch: Path, ops: Path, wanted: Iterable[str], without: Iterable[str] = ()) -> Choice:
+    """Give what is compiled: all, or all but the sources `without`, or those `wanted` and what needs no others."""
     known, hosts = kernel_sources(ops), host_sources(ops)
     table = (ops / "yaml/native/native_functions.yaml").read_text(encoding="utf-8")
-    names = list(wanted)
-    if not names:
+    names, out = list(wanted), set(without) & known.keys()
+    if not names and not out:
         return Choice(list(known.values()), hosts, sorted(_operators(table)), [], table)
-    kernels = [known[name] for name in names]
-    selection = _Selection(kernels, [read_text(path) for path in known.values()], [read_text(path) for path in hosts])
+    kernels = [known[name] for name in names or known if name not in out]
+    texts = [read_text(path) for path in known.values()], [read_text(path) for path in hosts]
+    selection = _Selection(kernels, *texts, most=not names)
     files = (path for path in (torch / NATIVE).rglob("*") if path.suffix in {".cpp", ".h"})
     natives = (path for path in files if not OTHERS & set(path.relative_to(torch).parts))
     selection.native = [read_text(path) for path in natives]
@@ -151,15 +156,19 @@ def choose(torch: Path, ops: Path, wanted: Iterable[str]) -> Choice:
     while lost := {each for each in functions if selection.lacks(each, operators, functions)}:
         functions -= lost
     kept = sorted(name for name, function in operators.items() if function in functions)
-    used = [text.path for text in selection.hosts if selection.uses(text, functions)]
+    gone = {function for function in operators.values() if function not in functions}
+    used = [text.path for text in selection.hosts if selection.uses(text, functions, gone)]
     return Choice(kernels, used, kept, sorted(operators.keys() - set(kept)), _narrow(table, functions))
 
 
 @dataclass
 class _Selection:
+    """What is there. `most`: all but a few sources, so that what is not seen to need one of these is there as well."""
+
     kernels: list[Path]
     sources: list[Text]
     hosts: list[Text]
+    most: bool = False
     native: list[Text] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -168,10 +177,11 @@ class _Selection:
             {name for text in self.sources if (text.path in self.kernels) == is_in for name in text.functions}
             for is_in in (True, False)
         )
-        here = chosen - others  # two sources may define a name for other arguments: it is there with both
         headers = {path for text in (*self.sources, *self.hosts) for path in text.path.parent.glob("*.h")}
         declared = {name for path in headers for name in DECLARED.findall(path.read_text(encoding="utf-8"))}
-        self.absent, there = declared - here, declared & here
+        # two sources may define a name for other arguments: it is there with both
+        self.absent = declared & (others - chosen) if self.most else declared - (chosen - others)
+        there = declared - self.absent
         self.known = {stub for text in self.hosts for stub in text.stubs}
         rows = ((stub, {kernel, *text.words(kernel)}) for text in self.hosts for stub, kernel in text.stubs.items())
         # a function before several kernels, as that of copies, is there as soon as one of them is
@@ -182,7 +192,9 @@ class _Selection:
         texts = [text for text in (*self.hosts, *self.native) if function in text.functions]
         words = {word for text in texts for word in text.words(function)}
         asked = {word for word in words if word in self.known or word.endswith("_stub")}
-        return bool(texts) and not words & self.absent and asked <= self.stubs
+        if self.most:
+            asked &= self.known
+        return (self.most or bool(texts)) and not words & self.absent and asked <= self.stubs
 
     def lacks(self, function: str, operators: dict[str, str], functions: set[str]) -> bool:
         """Say whether a function calls an operator as XPU's own that falls back."""
@@ -190,9 +202,11 @@ class _Selection:
         there = {name.partition(".")[0] for name, own in operators.items() if own in functions}
         return bool(asked & {name.partition(".")[0] for name in operators} - there)
 
-    def uses(self, text: Text, functions: set[str]) -> bool:
+    def uses(self, text: Text, functions: set[str], gone: set[str]) -> bool:
         """Say whether a host source has a function that is kept, or fills a stub that is there."""
-        return bool(functions & text.functions.keys() or self.stubs & text.stubs.keys())
+        if functions & text.functions.keys() or self.stubs & text.stubs.keys():
+            return True
+        return self.most and not gone & text.functions.keys()
 
 
 def _operators(table: str) -> dict[str, str]:

@@ -216,7 +216,7 @@ class LoadProblem:
 
 @dataclass(frozen=True)
 class JudgedLibrary:
-    """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator.
+    """A library that Python opens; `group` are those of which one is enough, `foreign`: of another accelerator, or MPI.
 
     `optional`: Python goes on where it does not load. `off` are libraries of a vendor's run time that its script
     switches on.

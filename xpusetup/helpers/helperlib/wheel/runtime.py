@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from fnmatch import fnmatch
 from functools import partial
 from pathlib import Path
-from posixpath import basename
+from posixpath import basename, join
 from typing import NamedTuple
 
-from helperlib.env.distributions import canonical
+from helperlib.env.distributions import InstalledDistribution, canonical
 from helperlib.output import render_size
 from helperlib.wheel.contents import UNREADABLE, Opened, Wanted, WheelContents, WheelFinding, some
 
@@ -233,13 +233,49 @@ BROAD = frozenset({"Exception", "BaseException", "OSError", "ImportError", "Runt
 """What is raised, or its bases, where a library does not load."""
 
 
-def find_optional(libraries: Iterable[str], names: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Give those of the libraries that Python's files open or import only where an error is caught."""
-    names, files = list(names), {path: basename(path) for path in libraries}
-    ways = [(one.name, one.guarded) for one in find_in(names, read, least=1)]
-    ways += _imports({file.partition(".")[0] for file in files.values()}, names, read)
+MODULE = re.compile(r"\.(?:cpython-[\w-]+|abi3)\.so$")
+
+
+class Scripts(NamedTuple):
+    """The Python files of a package, and how one is read."""
+
+    names: list[str]
+    read: Callable[[str], bytes]
+
+
+def scripts_of(one: InstalledDistribution) -> Scripts:
+    """Give the Python files of what is installed."""
+    return Scripts([join(one.place, path) for path, _ in one.files if path.endswith(".py")], _read_script)
+
+
+def _read_script(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return b""
+
+
+def find_optional(libraries: Iterable[str], scripts: Scripts, *, others: bool) -> set[str]:
+    """Give those of the libraries that Python's files open or import only where an error is caught.
+
+    Where the package has `others` that load, an extension module that no Python file names counts too: only another
+    library can import it, as daal4py its module for MPI.
+    """
+    names, files = scripts.names, {path: basename(path) for path in libraries}
+    ways = [(one.name, one.guarded) for one in find_in(names, scripts.read, least=1)]
+    ways += _imports({file.partition(".")[0] for file in files.values()}, names, scripts.read)
     found = {path: [guarded for name, guarded in ways if opens(name, file)] for path, file in files.items()}
-    return {path for path, guards in found.items() if guards and all(guards)}
+    modules = {path for path, guards in found.items() if others and not guards and MODULE.search(path)}
+    return {path for path, guards in found.items() if guards and all(guards)} | _unnamed(modules, scripts)
+
+
+def _unnamed(modules: Iterable[str], scripts: Scripts) -> set[str]:
+    """Give the modules whose names stand in no Python file, in whatever way."""
+    left = {path: re.compile(rb"\b%s\b" % re.escape(basename(path).partition(".")[0].encode())) for path in modules}
+    for name in scripts.names if left else ():
+        text = scripts.read(name)
+        left = {path: said for path, said in left.items() if not said.search(text)}
+    return set(left)
 
 
 def _imports(modules: set[str], names: Iterable[str], read: Callable[[str], bytes]) -> Iterator[tuple[str, bool]]:
