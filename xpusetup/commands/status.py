@@ -114,7 +114,7 @@ def _is_there(workspace: Workspace, built: BuiltRoot) -> bool:
         raise NotReadyError(
             f"{built.python} leads to {os.path.realpath(built.python)}, which is closed to you",
             fix="whoever built it makes the environment anew with a Python that all may run: ",
-            command=Command(line, open=True),
+            command=Command(line, gaps=("PATH",)),
         ) from error
     return True
 
