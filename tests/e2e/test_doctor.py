@@ -204,6 +204,7 @@ def test_what_importing_torch_does_is_a_fact(
 
 def test_hosts_are_asked_only_by_name(tmp_path: Path) -> None:
     env = caller(tmp_path / "home", https_proxy="http://127.0.0.1:9")
+    env.pop("PIP_FIND_LINKS", None)  # where the tests take wheels from
     assert "net.git_reach" not in levels(doctor(env, "--for", "build", "--json").document["result"])
     asked = ("--only", "net.git_reach", "--only", "net.wheels_reach")
     hosts = (
