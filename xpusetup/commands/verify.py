@@ -93,14 +93,8 @@ def list_checks() -> Result[DeviceCheckList]:
 
 
 def verify(where: Where, asked: VerifyOptions, say: Say, begin: Say = lambda _text: None) -> Result[DeviceVerification]:
-    """Compute on the device and compare with the CPU; `begin` is told the level and the time first.
-
-    Raises NoDeviceError where there is none.
-    """
-    if asked.level not in LEVELS:
-        raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
-    for name in filter(None, (asked.junit, asked.save)):
-        check_output(from_home(name))
+    """Compute on the device and compare with the CPU; `begin` is told what is begun. Raises NoDeviceError."""
+    _check_options(asked)
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -136,6 +130,13 @@ def verify(where: Where, asked: VerifyOptions, say: Say, begin: Say = lambda _te
         save_record(found, subject, Path(asked.save))
         told = replace(told, saved=asked.save)
     return Result("verify", told, code=code)
+
+
+def _check_options(asked: VerifyOptions) -> None:
+    if asked.level not in LEVELS:
+        raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
+    for name in filter(None, (asked.junit, asked.save)):
+        check_output(from_home(name))
 
 
 def _describe_time(root: Root | None, asked: VerifyOptions) -> str:
