@@ -38,6 +38,7 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from in_process import Program
     from xpusetup.base.model import Target
 
 
@@ -347,3 +348,35 @@ def test_a_python_that_others_may_not_run_is_warned_of(
     (built / "stamps/venv").touch()
     assert not _say_private(replace(workspace, root=built), facts)  # said when its environment was made
     assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))
+
+
+LACKING = {
+    **LAPTOP,
+    "tools": [],
+    "network": {"routed": False},
+    "python": {**LAPTOP["python"], "version": "3.6.8"},
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "goal", "among"),
+    [
+        ("torch-2.14", "build", "oneapi.compiler"),
+        ("gaudi-1.24.1", "run", "py.version"),
+        ("gaudi-1.24.1 --verify require", "run", "hw.intel_gpu_present"),
+        ("sim", "build", "net.git_reach"),
+    ],
+)
+def test_what_a_plan_calls_missing_is_shown_by_the_command_that_it_names(
+    words: str, goal: str, among: str, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("xpusetup.run.preflight.probe_to_begin", lambda *_: machine(LACKING))
+    monkeypatch.setattr("xpusetup.run.prepare.read_identities", lambda *_: {})
+    monkeypatch.setattr("xpusetup.commands.plan.find_closed", lambda *_: "")
+    (tmp_path / "facts.json").write_text(json.dumps(LACKING))
+    told = program(f"plan {words} --json").document()["result"]
+    assert told["fix"] == f"xpusetup doctor {words.split(maxsplit=1)[0]} --for {goal}"
+    findings = program(f"{told['fix'].removeprefix('xpusetup ')} --facts facts.json --json").document()["result"]
+    assert among in told["missing"]
+    assert {*told["missing"]} <= {each["id"] for each in findings["findings"] if each["level"] == "fail"}

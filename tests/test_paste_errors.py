@@ -189,3 +189,20 @@ def test_a_symptom_stands_below_the_error_that_explains_it(tmp_path: Path) -> No
         show_doctor(console, replace(data, pasted=replace(data.pasted, symptoms=["it finds no device"])), verbose=False)
     assert "with it came: it finds no device" in said.get()
     assert "A message" not in said.get()
+
+
+@pytest.mark.parametrize("torch", ["2.9.0+cpu", "2.9.0+cu128"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AssertionError: Torch not compiled with XPU enabled",
+        "AssertionError: Torch not compiled with CUDA enabled",
+        "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU",
+        ">>> torch.xpu.is_available()\nFalse",
+    ],
+)
+def test_a_torch_that_is_no_build_for_xpu_is_said_once(torch: str, line: str, tmp_path: Path) -> None:
+    card = "03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
+    text = f"$ lspci -nnk\n{card}$ pip list\ntorch {{}}\n$ python run.py\n{line}\n"
+    assert (causes(text.format(torch)), errors(tmp_path, text.format(torch))) == (["torch.is_xpu_build"], [])
+    assert errors(tmp_path, text.format("2.9.0+xpu")) != []  # of the right build it is the only word on it

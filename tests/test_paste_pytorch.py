@@ -188,7 +188,7 @@ def test_what_only_a_torch_for_cuda_says_tells_of_it(error: str, tmp_path: Path)
     assert "torch.is_xpu_build" in found.stops["run"]
     assert found.way.steps[-1].commands == ("xpusetup install --into /home/me/c/venv",)
     assert found.pasted
-    assert "xpusetup install --into /home/me/c/venv" in found.pasted.causes[0].commands
+    assert not found.pasted.causes  # the step says the same
     works = "$ python -c 'import torch; print(torch.__version__, torch.xpu.is_available())'\n2.14.1+xpu True\n"
     assert causes(f"{B580}{error}{works}") == []
 

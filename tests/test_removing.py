@@ -17,9 +17,10 @@ import pytest
 from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_standing import make_root
-from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.base.model import ROOT, Layout, Request
 from xpusetup.commands import remove as removing
+from xpusetup.commands.list import list_builds
 from xpusetup.commands.remove import LeftPlace
 from xpusetup.config.shipped import profile_names
 from xpusetup.emit.script import render_shell
@@ -31,6 +32,7 @@ from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import Root, clear_drafts, find_roots, lock_document
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
+from xpusetup.ui.list import show_list
 from xpusetup.ui.remove import show_before, show_removed
 
 if TYPE_CHECKING:
@@ -78,6 +80,34 @@ def test_what_a_bundle_was_packed_in_goes(here: Path) -> None:
         removing.look(Where(root=str(here / "r")))
     assert find_roots(here) == []
     assert remove(here / "r").gone
+
+
+def test_a_bundle_that_was_not_finished_is_listed(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_ROOT", str(here))
+    place = here / "torch-2.14/packing"
+    place.mkdir(parents=True)
+    with hold_lock(place / "lock", print):
+        assert list_builds().data.packing == []
+    assert list_builds().data.packing == [str(place)]
+    shown = StringIO()
+    show_list(Terminal(width=200, file=shown, _environ={}), list_builds().data, verbose=False)
+    assert "rm -rf ~/torch-2.14/packing" in shown.getvalue()
+    with pytest.raises(UsageError, match="say which build") as caught:
+        removing.look(Where())
+    assert "there is: torch-2.14; name one: xpusetup remove NAME" in caught.value.fix
+    assert remove(here / "torch-2.14").gone
+
+
+@pytest.mark.parametrize("built", [True, False])
+def test_without_a_name_it_says_how_the_program_itself_goes(
+    built: bool, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XPUSETUP_ROOT", str(here))
+    if built:
+        make_root(here / "r", done=3)
+    with pytest.raises(XpuError) as caught:
+        removing.look(Where())
+    assert "how this program itself goes: xpusetup self" in caught.value.fix
 
 
 def test_a_build_goes_whole(here: Path) -> None:
@@ -286,7 +316,7 @@ def test_nothing_goes_that_nobody_named(here: Path) -> None:
     make_root(here / "sim")
     with pytest.raises(UsageError) as caught:
         removing.look(Where())
-    assert caught.value.fix == f"in {here} there is: sim; name one: xpusetup remove NAME"
+    assert caught.value.fix.startswith(f"in {here} there is: sim; name one: xpusetup remove NAME\n")
     assert removing.look(Where(name="sim")).root.path == here / "sim"
     assert removing.look(Where(profile="sim")).root.path == here / "sim"
     with pytest.raises(NotReadyError, match="nothing is built in"):

@@ -13,7 +13,7 @@ import pytest
 
 from data.profiles import shipped, small_text
 from data.targets import SIM, TARGETS
-from xpusetup.base.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.base.model import Layout, Request
 from xpusetup.base.text import render_age
 from xpusetup.commands import verify
@@ -347,6 +347,30 @@ def test_where_nothing_is_installed_nothing_is_verified(here: Path) -> None:
     ) as caught:
         find_subject(Where(profile="sim", root=str(root)), VerifyOptions())
     assert caught.value.fix == f"go on: xpusetup build sim --root {root}"
+
+
+def test_a_verification_says_its_level_and_what_it_took_before_it_begins(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+
+    def run(*_told: object) -> runner.VerifierRun:
+        said.append("begun")
+        return runner.VerifierRun(None, 1, "that is all")
+
+    monkeypatch.setattr(runner, "run_verifier", run)
+    checks = [{"id": name, "seconds": seconds} for name, seconds in (("a", 60.5), ("b", 11.5), ("c", None))]
+    seen = {"level": "smoke", "verified": True, "checks": checks}
+    root = str(make_root(here / "r", done=99, verification=seen))
+    for asked, first in (
+        (VerifyOptions(), "verifying sim, level smoke; its checks took 1:12 last time"),
+        (VerifyOptions(level="full"), "verifying sim, level full"),
+        (VerifyOptions(only=("a",)), "verifying sim, level smoke"),
+    ):
+        with pytest.raises(WorkFailedError):
+            verify.verify(Where(profile="sim", root=root), asked, said.append, said.append)
+        assert said == [first, "begun"]
+        said.clear()
 
 
 def test_a_part_that_was_uninstalled_is_installed_before_anything_is_verified(

@@ -28,7 +28,11 @@ STEPS = [
 
 def test_demo_ends_with_a_verified_wheel(demo: Demo) -> None:
     assert demo.out.count("verified on simxpu (simulated, host memory): ") >= 2  # by build, and by status
-    assert "tensor([2., 2.], device='simxpu:0')" in demo.out
+    seen = demo.out.partition("tensor([2., 2.], device='simxpu:0')\n")[2]
+    assert "what it computes is that of the CPU" in seen
+    for line in re.findall(r": (\S.*)", seen):  # what comes next
+        assert xpusetup(*line.split()[1:], "--help", env=demo.env).code == 0
+    assert seen.count(".venv/bin/xpusetup") == 2
     manifest = json.loads((demo.root / "manifest.json").read_text())
     assert manifest["verified"] is True
     assert [wheel["version"] for wheel in manifest["wheels"]] == ["2.13.0+cpu", "1.0.0"]

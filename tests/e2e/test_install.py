@@ -358,6 +358,17 @@ def test_a_part_that_is_nowhere_is_known_before_any_is_fetched(index: str, tmp_p
     assert not made.root.exists()
 
 
+def test_without_an_answer_of_any_index_the_network_alone_is_the_cause(index: str, tmp_path: Path) -> None:
+    """Of torch itself it was said that there is no wheel of it for this Python."""
+    closed = "http://127.0.0.1:9/simple"
+    made = Place(tmp_path / "root", index_only(tmp_path / "home", index))
+    said = made.install(PIP_INDEX_URL=closed, PIP_EXTRA_INDEX_URL=closed)
+    assert said.code == 3
+    assert said.document["error"]["message"].startswith("no answer from 127.0.0.1 (connection error)")
+    assert "no wheel" not in said.document["error"]["message"]
+    assert "xpusetup install --root" in said.document["error"]["fix"]  # of a bundle
+
+
 def test_what_would_come_is_said_before_it_comes(place: Place, index: str, tmp_path: Path) -> None:
     made = Place(tmp_path / "root", place.env)
     offer = made.install("--dry-run").result

@@ -39,7 +39,8 @@ class CheckRequest:
         given["patience"] = self.patience or 300
         del given["listed"]
         with asking(quiet=told.silent, plain=False) as say:
-            return make(where, VerifyOptions(device=device, **given), say)
+            first = (lambda _text: None) if told.silent else told.say
+            return make(where, VerifyOptions(device=device, **given), say, first)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,7 +1,7 @@
 """list: the builds that are here, one row for each; also those of a folder that holds several, as on a cluster."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from xpusetup.base.document import UnfitError
@@ -15,17 +15,19 @@ from xpusetup.config.request import sort_words
 from xpusetup.run.builds import Build, find_builds
 from xpusetup.run.guard import list_replaced, look_for_damage
 from xpusetup.run.manifest import list_wheels
+from xpusetup.run.root import find_packing
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system.environment import now
 
 
 @dataclass(frozen=True)
 class BuildList:
-    """The builds in a folder. `checked`: every file was hashed."""
+    """The builds in a folder. `checked`: every file was hashed. `packing`: folders of bundles that are unfinished."""
 
     root: str
     builds: list[BuildSummary]
     checked: bool
+    packing: list[str] = field(default_factory=list)
 
 
 def list_builds() -> Result[BuildList]:
@@ -36,7 +38,8 @@ def list_of(command: str, folder: Path, *, check: bool = False) -> Result[BuildL
     """List the builds in a folder; the code is 1 where one failed or is damaged. `check`: every file is hashed."""
     rows = [_row(build, check=check, sizes=True) for build in find_builds(folder)]
     bad = any(row.failed or row.damaged or row.verified is False for row in rows)
-    return Result(command, BuildList(str(folder.absolute()), rows, check), code=1 if bad else 0)
+    packing = [str(path.absolute()) for path in find_packing(folder)]
+    return Result(command, BuildList(str(folder.absolute()), rows, check, packing), code=1 if bad else 0)
 
 
 def glance() -> list[BuildSummary]:

@@ -136,13 +136,14 @@ def _ask(workspace: Workspace, prepared: PreparedPlan, venv: Path, network: Mapp
 
 
 def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> NotReadyError:
-    """Say which parts are nowhere, and which index gave no answer."""
+    """Say which parts are nowhere, and which index gave no answer; where none did, nobody knows what is there."""
     named = [f"{each['pin']} ({each['by']} requires it)" if each["by"] else each["pin"] for each in told["missing"]]
     where = f"where pip looks{f' and at {index}' if index else ''}"
-    said = f"no wheel for Python {python} of {', '.join(named)}, {where}; nothing was fetched"
+    said = f"no wheel for Python {python} of {', '.join(named)}, {where}" if told["reached"] else ""
     if told["silent"]:
         proxy = hide_all(variable("https_proxy") or variable("HTTPS_PROXY"))
-        said = f"no answer from {', '.join(told['silent'])}{f' by the proxy {proxy}' if proxy else ''}: {said}"
+        silent = f"no answer from {', '.join(told['silent'])}{f' by the proxy {proxy}' if proxy else ''}"
+        said = f"{silent}: {said}" if said else silent
     kept = variable("PIP_FIND_LINKS")
     name = shlex.quote(profile)
     offline = (
@@ -153,8 +154,8 @@ def _nowhere(told: dict[str, Any], profile: str, python: str, index: str) -> Not
     )
     lines = (
         *(offline if told["silent"] else ()),
-        "or name an index or a folder that has the wheels",
+        f"or name an index {'that answers here' if told['silent'] else 'that has the wheels'}, or a folder of wheels",
         Command("export PIP_EXTRA_INDEX_URL=https://HOST/simple", gaps=("HOST",)),
         Command(f"export PIP_FIND_LINKS={shlex.quote(f'DIR {kept}') if kept else 'DIR'}", gaps=("DIR",)),
     )
-    return NotReadyError(said, fix=Advice.lines(lines))
+    return NotReadyError(f"{said}; nothing was fetched", fix=Advice.lines(lines))

@@ -37,6 +37,10 @@ DECIDES = {"rt.cuda_code": "torch.build"}
 DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
+SAME = {"torch.is_xpu_build": ("rt.not_compiled", "rt.cuda_code")}
+"""Checks, and the causes that say the same where they fail."""
+IN_GENERAL = "rt.asked_in_vain"
+"""The cause that names all for which torch may find no GPU: a check that fails says which."""
 OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 """Failures below torch, for which it has no device."""
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
@@ -246,6 +250,9 @@ def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
     if cause.id in JUDGED and amiss & set(BARRED):
+        return True
+    failing = {each.id for each in findings if each.level == "fail"} - {*UNSURE, "torch.available"}
+    if any(cause.id in SAME.get(name, ()) for name in failing) or (failing and cause.id == IN_GENERAL):
         return True
     return cause.id in JUDGED and any(each.id == cause.id and each.level != "skip" for each in findings)
 

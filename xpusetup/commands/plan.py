@@ -193,7 +193,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
         notes=[*notes, *seen.notes],
         unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
         missing=[*seen.missing, *_unreached(workspace, seen)],
-        fix=workspace.command("doctor", "--for", "build"),
+        fix=workspace.command("doctor", "--for", purpose.goal),
         build=render_command(workspace, asked, command=purpose.command),
         estimate=_estimate(workspace, request, seen),
         savings=_savings(workspace, seen),

@@ -33,6 +33,7 @@ from xpusetup.run.root import (
     SECOND_ZONE,
     SEEN_AT,
     Root,
+    find_packing,
     find_roots,
     read_lock,
     read_stamps,
@@ -165,13 +166,15 @@ def _why_left(path: Path) -> str:
 def _find(where: Where) -> Root:
     """Give the root that is named; nothing is removed that nobody named."""
     roots = roots_folder(load_settings())
-    there = ", ".join(root.path.name for root in find_roots(roots))
+    packing = [path.parent for path in find_packing(roots)]
+    there = ", ".join(sorted({path.name for path in (*packing, *(root.path for root in find_roots(roots)))}))
     fix = f"in {roots} there is: {there}; name one: " if there else ""
     line = "xpusetup remove NAME" if there else "xpusetup list"
     if not (where.root or where.name or where.profile or where.rev):
+        program = Advice("how this program itself goes: ", Command("xpusetup self"))
         if not there:
-            raise NotReadyError(f"nothing is built in {roots}", command=line)
-        raise UsageError("say which build", fix=fix, command=line)
+            raise NotReadyError(f"nothing is built in {roots}", fix=program)
+        raise UsageError("say which build", fix=Advice.lines((Advice(fix, Command(line)), program)))
     path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
     root = Root((path or open_workspace(where).root).resolve())
     if not root.path.is_dir():

@@ -9,7 +9,7 @@ from pathlib import Path
 from xpusetup.base.command import Command
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
-from xpusetup.base.text import render_first
+from xpusetup.base.text import render_duration, render_first
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_whole, go_on, must_be_installed
@@ -19,7 +19,7 @@ from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards, known
 from xpusetup.run.guard import list_replaced
-from xpusetup.run.manifest import read_document, read_proof, read_standing, record_verification
+from xpusetup.run.manifest import read_document, read_manifest, read_proof, read_standing, record_verification
 from xpusetup.run.root import Root
 from xpusetup.run.workspace import Where, Workspace, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import from_home, variables
@@ -92,12 +92,9 @@ def list_checks() -> Result[DeviceCheckList]:
     return Result("verify", DeviceCheckList(runner.list_checks()))
 
 
-def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerification]:
-    """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
-    if asked.level not in LEVELS:
-        raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
-    for name in filter(None, (asked.junit, asked.save)):
-        check_output(from_home(name))
+def verify(where: Where, asked: VerifyOptions, say: Say, begin: Say = lambda _text: None) -> Result[DeviceVerification]:
+    """Compute on the device and compare with the CPU; `begin` is told what is begun. Raises NoDeviceError."""
+    _check_options(asked)
     given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
@@ -107,6 +104,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     subject, within = _in_mode(subject, asked, device)
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
     proof = read_proof(subject.root) if subject.root else {}
+    begin(f"verifying {subject.whose}, level {asked.level}{_describe_time(subject.root, asked)}")
     found, code, words = runner.run_verifier(subject.python, options, subject.env, say, asked.junit)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: ", command="xpusetup verify --list")
@@ -132,6 +130,22 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
         save_record(found, subject, Path(asked.save))
         told = replace(told, saved=asked.save)
     return Result("verify", told, code=code)
+
+
+def _check_options(asked: VerifyOptions) -> None:
+    if asked.level not in LEVELS:
+        raise UsageError(f"--level cannot be {asked.level!r}", fix=f"use one of: {', '.join(LEVELS)}")
+    for name in filter(None, (asked.junit, asked.save)):
+        check_output(from_home(name))
+
+
+def _describe_time(root: Root | None, asked: VerifyOptions) -> str:
+    """Say what these checks took in this root before; nothing where that was another level, or a part of them."""
+    last = read_manifest(root).get("verification") or {} if root and asked.whole else {}
+    if not last.get("verified") or last.get("level") != asked.level:
+        return ""
+    seconds = sum(check.get("seconds") or 0 for check in last.get("checks", ()))
+    return f"; its checks took {render_duration(seconds)} last time" if seconds else ""
 
 
 def lacks_device(seen: Verification) -> bool:

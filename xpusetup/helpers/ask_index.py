@@ -174,6 +174,7 @@ def hashes_of(pin: str, links: Iterable[Any]) -> Iterator[str]:
 
 
 NO_PAGE = re.compile(r"Could not fetch URL (?P<address>\S+): (?P<why>.*?)(?: for url: .*)? - skipping", re.DOTALL)
+ASKED = "Getting page "
 NOT_FOUND = "404 Client Error"
 MOST_PARTS = 400
 """Distributions that are looked at: more are a circle of names that somebody serves, and no installation."""
@@ -182,7 +183,8 @@ MOST_PARTS = 400
 def find_parts(pins: list[str], index: str, fetched: Path | None, *, into_this: bool) -> dict[str, object]:
     """Say where these and what they require come from, how large they are, what is nowhere, and which index is silent.
 
-    `fetched` is a folder of wheels that are here; `into_this`: what this environment holds need not be fetched.
+    `reached`: an index answered, or a part was found. `fetched` is a folder of wheels that are here; `into_this`: what
+    this environment holds need not be fetched.
     """
     here = {path.name: path for path in fetched.glob("*.whl")} if fetched else {}
     there = {name: found.version for name, found in installed().items()} if into_this else {}
@@ -190,14 +192,19 @@ def find_parts(pins: list[str], index: str, fetched: Path | None, *, into_this: 
     found = PartSearch(index, here, there)
     found.follow(pins)
     told = {"parts": list(found.parts.values()), "missing": found.missing, "unread": found.unread}
-    return {**told, "silent": [f"{host} ({why})" for host, why in silent.said.items()]}
+    hosts = [f"{host} ({why})" for host, why in silent.said.items()]
+    return {**told, "silent": hosts, "reached": bool(found.parts or silent.asked - silent.said.keys())}
 
 
 class SilentIndexes(logging.Handler):
-    """Keeps which hosts gave pip no page, and why: it goes on as if they had nothing. A name they lack is no reason."""
+    """Keeps which hosts pip asked, which gave no page, and why: it goes on as if they had nothing.
+
+    A name they lack is no reason.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.asked: set[str] = set()
         self.said: dict[str, str] = {}
         logger = logging.getLogger("pip._internal.index.collector")
         logger.setLevel(logging.DEBUG)
@@ -205,9 +212,16 @@ class SilentIndexes(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take in what pip says."""
-        found = NO_PAGE.match(record.getMessage())
+        said = record.getMessage()
+        if said.startswith(ASKED):
+            self.asked.add(host_of(said.removeprefix(ASKED)))
+        found = NO_PAGE.match(said)
         if found and NOT_FOUND not in found["why"]:
-            self.said.setdefault(urlsplit(found["address"]).hostname or found["address"], found["why"].split(":")[0])
+            self.said.setdefault(host_of(found["address"]), found["why"].split(":")[0])
+
+
+def host_of(address: str) -> str:
+    return urlsplit(address).hostname or address
 
 
 @dataclass

@@ -20,6 +20,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.plan.context import OF_PLAN, patch_texts, patches_of
 from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
+from xpusetup.run.lock import is_held
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -78,6 +79,11 @@ def find_roots(folder: Path) -> list[Root]:
     if (folder / LOCKED).exists():
         return []
     return [Root(path.parent.resolve()) for path in sorted(folder.glob(f"*/{LOCKED}"))]
+
+
+def find_packing(folder: Path) -> list[Path]:
+    """Give the folders of bundles, below the roots in a folder, whose packing was interrupted."""
+    return [path for path in sorted(folder.glob(f"*/{PACKING}")) if path.is_dir() and not is_held(path / "lock")]
 
 
 def helper_files(profile: Profile, facts: str = "") -> dict[str, str]:

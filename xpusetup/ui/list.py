@@ -25,6 +25,9 @@ VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
 
 def show_list(console: Console, data: BuildList, *, verbose: bool) -> None:
     console.print(f"\n {escape(short_path(data.root))}\n")
+    for path in data.packing:
+        console.print(" a bundle was not finished: the same bundle create goes on; to give it up:")
+        console.print(f"   rm -rf {escape(home_quoted(path))}\n", soft_wrap=True)
     if not data.builds:
         console.print(" nothing is built here yet; the shortest way to PyTorch: xpusetup\n")
         return
