@@ -437,6 +437,17 @@ def test_what_a_build_that_is_not_finished_left_is_named(here: Path, monkeypatch
     assert said == ["r is not finished: the environment still holds simxpu of the build before"]
 
 
+@pytest.mark.parametrize(("ran", "held"), [(True, True), (False, True), (True, False)])
+def test_an_interrupted_switch_to_editable_names_what_the_environment_holds(here: Path, ran: bool, held: bool) -> None:
+    """Its one step takes its own stamp away, compiles for hours, and replaces the older package at the end."""
+    root = make_root(here / "r", done=99)
+    (root / "stamps/simxpu.install").unlink()
+    name = "simxpu" if held else "other"
+    (root / f"venv/lib/python3.11/site-packages/{name}-0.1.dist-info").mkdir(parents=True)
+    (root / "journal.jsonl").write_text(json.dumps({"step": "simxpu.install", "state": "ran" if ran else "failed"}))
+    assert status_of_one(Where(root=str(root))).data.older == (["simxpu"] if ran and held else [])
+
+
 def test_nothing_is_installed_yet_while_a_build_is_at_work(here: Path) -> None:
     root = make_root(here / "r", done=1)
     (root / "lock").write_text(describe_process(os.getpid()))
