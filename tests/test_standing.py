@@ -223,7 +223,29 @@ def test_no_build_is_finished(roots: Path) -> None:
         caught.value.message
         == "not finished: half (to come: torch.install and 6 more), torch-2.14 (wheels.install failed)"
     )
-    assert caught.value.fix == "xpusetup build half\nxpusetup install torch-2.14"
+    assert caught.value.fix == "xpusetup build sim --name half\nxpusetup install torch-2.14"
+
+
+@pytest.mark.parametrize(("name", "named"), [("mine", "torch-2.6"), ("sim", "torch-2.6"), ("2.6", "torch-2.6")])
+def test_the_command_that_goes_on_means_that_build(here: Path, name: str, named: str) -> None:
+    """A build may have the name of another profile, and an environment that its name does not tell."""
+    root = make_root(here / f"data/xpusetup/{name}", name=named, done=3)
+    lock = json.loads((root / "profile.lock.json").read_text())
+    env = here / "env"
+    (env / "bin").mkdir(parents=True)
+    (env / "bin/python").touch()
+    layout = {"src": f"{here}/src", "venv": str(env), "adopted": True}
+    (root / "profile.lock.json").write_text(json.dumps({**lock, "layout": layout, "words": ["--device", "processor"]}))
+    with pytest.raises(NotReadyError, match="not finished") as caught:
+        open_built(Where())
+    words = shlex.split(caught.value.fix)
+    assert words[-2:] == ["--device", "processor"]
+    told = ("--profile", *words[2:-2]) if words[2] == named else words[2:-2]
+    given = {
+        option.removeprefix("--").replace("-", "_"): value for option, value in zip(told[::2], told[1::2], strict=True)
+    }
+    again = open_workspace(Where(**given))
+    assert (again.root, again.profile.name, again.layout) == (root, named, Layout(**layout))
 
 
 def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: Path) -> None:

@@ -240,6 +240,12 @@ class Layout:
         """The interpreter of the built environment."""
         return f"{self.venv}/bin/python"
 
+    @property
+    def outside(self) -> dict[str, str]:
+        """The folders outside of the root, by the option that names each."""
+        places = {"--build-dir": self.src, "--into" if self.adopted else "--prefix": self.venv}
+        return {option: place for option, place in places.items() if not place.startswith(ROOT)}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
