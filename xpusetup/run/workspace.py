@@ -460,7 +460,8 @@ def open_built(where: Where, *, failing: bool = False, half: bool = False) -> Wo
 
     builds = find_builds(roots_folder(settings))
     if where.into:
-        builds = [each for each in builds if each.venv == from_home(where.into).absolute()] or builds
+        place = from_home(where.into).absolute()  # or its bin/python
+        builds = [each for each in builds if each.venv in (place, place.parent.parent)] or builds
     chosen = choose_build(builds, failing=failing or half)
     if chosen is None and half:
         chosen = max(builds, key=lambda each: each.when, default=None)
