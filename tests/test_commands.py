@@ -293,6 +293,31 @@ def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) ->
             ensure_locked(open_workspace(other), said.append)
 
 
+def test_where_every_part_is_a_tree_of_the_users_own_no_server_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asked GitHub for branches of which nothing was built, and ended without a network."""
+    asked: list[str] = []
+
+    def answer(repo: str, *_asked: object) -> dict[str, str]:
+        asked.append(repo)
+        raise NotReadyError(f"{repo} is away", fix="")
+
+    monkeypatch.setattr("xpusetup.commands.profiles.list_refs", answer)
+    notes: list[str] = []
+    workspace = open_workspace(Where(profile="main", root=str(tmp_path / "new")))
+    same = ensure_locked(workspace, notes.append, own=("torch", "vision", "audio"))
+    assert (same, asked) == (workspace, [])
+    assert notes == [
+        "audio, torch, vision are trees of your own, so that no branch is looked up; of the profile stay: triton 3.8.0"
+    ]
+    with pytest.raises(NotReadyError, match="unless each part is a tree of --source"):
+        ensure_locked(workspace, own=("torch", "vision"))
+    other = open_workspace(Where(profile="main", root=str(tmp_path / "new"), rev=("vision=main",)))
+    with pytest.raises(NotReadyError):  # a revision that was asked for by name is found
+        ensure_locked(other, own=("torch", "vision", "audio"))
+
+
 def test_what_is_done_for_a_lock_is_no_note_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     said: list[str] = []

@@ -249,7 +249,12 @@ def _settle(
     if purpose.command == "build" and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
+        workspace = ensure_locked(
+            workspace,
+            lambda text: observe(note(text)),
+            lambda text: observe(progress(text)),
+            own=dict(request.sources),
+        )
     return workspace, find_ready(workspace, request) if request.only else request
 
 
