@@ -11,11 +11,13 @@ import pytest
 
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
+from data.screens import BUILT, FAILED
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request, Toolkit
-from xpusetup.commands.build_result import NO_NETWORK, _offline
+from xpusetup.commands.build import TOLD, _remember
+from xpusetup.commands.build_result import NO_NETWORK, BuildResult, _offline
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
 from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain, known_signatures
@@ -28,6 +30,7 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.probe_tools import ActivationChange
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
+from xpusetup.run.manifest import read_document
 from xpusetup.run.preflight import failing, find_unreached, gate
 from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
@@ -372,3 +375,19 @@ def test_a_python_that_others_may_not_run_is_warned_of(
     (built / "stamps/venv").touch()
     assert not _say_private(replace(workspace, root=built), facts)  # said when its environment was made
     assert not _say_private(shared, machine(LAPTOP, python={"executable": "/usr/bin/python3"}))
+
+
+def test_a_build_that_leads_on_as_the_one_before_says_so(tmp_path: Path) -> None:
+    """In the loop of a developer the same lines stood below every build."""
+    root = Root(tmp_path)
+
+    def run(data: BuildResult, *notes: str) -> BuildResult:
+        return _remember(root, data, [*notes], read_document(root / TOLD))
+
+    assert not run(BUILT, "of your tree").repeated
+    assert run(replace(BUILT, seconds=3.0, ran=["vision.build"]), "of your tree").repeated
+    assert read_document(root / TOLD)["notes"] == ["of your tree"]
+    assert not run(FAILED).repeated
+    assert read_document(root / TOLD)["notes"] == ["of your tree"]
+    for other in (replace(BUILT, use="another"), replace(BUILT, wheels=BUILT.wheels[:1])):
+        assert not run(other).repeated

@@ -28,7 +28,7 @@ class Event:
 
     `text` of an end is what the step said it found; `count` of `total` is how far a step or a plan has come; `jobs`
     how many compilers a plan runs at once; `left` and `left_of_all` are the seconds that a step and the whole plan
-    still take, 0 where that is not known.
+    still take, 0 where that is not known. A note whose `state` is `done` was said by the build before.
     """
 
     kind: Kind
