@@ -18,6 +18,7 @@ from xpusetup.system.files import hash_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from in_process import Program
     from xpusetup.commands.result import Result
 
 
@@ -90,12 +91,9 @@ def test_a_lock_that_cannot_be_read_is_no_row(tmp_path: Path) -> None:
     assert [row.name for row in several(tmp_path).data.builds] == ["sim"]
 
 
-def test_a_python_that_is_closed_marks_its_build_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a shared root `list` failed as a whole: the environment's Python was a link to one below /root."""
-    for name in ("sim", "torch-2.5"):
-        (make_root(tmp_path, name) / "venv/bin").mkdir(parents=True, exist_ok=True)
-        (tmp_path / name / "venv/bin/python").touch()
-    closed, stat = str(tmp_path / "torch-2.5/venv/bin/python"), os.stat
+def close(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make a file one that this user may see and not look at, as a link that leads into a closed home."""
+    closed, stat = str(python), os.stat
 
     def refuse(path: Any, **words: Any) -> os.stat_result:
         if str(path) == closed and words.get("follow_symlinks", True):
@@ -103,6 +101,30 @@ def test_a_python_that_is_closed_marks_its_build_alone(tmp_path: Path, monkeypat
         return stat(path, **words)
 
     monkeypatch.setattr(os, "stat", refuse)
+
+
+@pytest.mark.parametrize("words", ["status", "run -- python", "env", "verify"])
+def test_a_python_that_is_closed_is_told_with_what_its_owner_does(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Program
+) -> None:
+    """It said `ls -ld /root`, which mends nothing."""
+    root = make_root(tmp_path, "sim")
+    (root / "venv/bin").mkdir(parents=True)
+    (root / "venv/bin/python").symlink_to("/closed/bin/python3")
+    close(root / "venv/bin/python", monkeypatch)
+    verb, *more = words.split()
+    ran = program(" ".join((verb, "--root", str(root), *more)))
+    assert (ran.code, ran.out) == (3, "")
+    assert "venv/bin/python leads to /closed/bin/python3, which is closed to you" in ran.err
+    assert f"xpusetup build sim --root {root} --python PATH" in ran.err
+
+
+def test_a_python_that_is_closed_marks_its_build_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a shared root `list` failed as a whole: the environment's Python was a link to one below /root."""
+    for name in ("sim", "torch-2.5"):
+        (make_root(tmp_path, name) / "venv/bin").mkdir(parents=True, exist_ok=True)
+        (tmp_path / name / "venv/bin/python").touch()
+    close(tmp_path / "torch-2.5/venv/bin/python", monkeypatch)
     one, two = several(tmp_path).data.builds
     assert (one.damaged, list(two.damaged)) == ({}, ["venv"])
     assert "closed to you" in two.damaged["venv"]

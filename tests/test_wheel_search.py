@@ -102,6 +102,17 @@ except Exception:
 """
 
 
+VISION = b"""
+try:
+    torch.ops.load_library(here + "/_C.so")
+except OSError:
+    pass
+
+@torch.library.register_fake("acme::nms")
+def nms(a): ...
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "optional"),
     [
@@ -114,6 +125,9 @@ except Exception:
         (b"try:\n    import acme._C\nexcept ImportError as error:\n    raise Lacking() from error", False),
         (b"from acme import _C", False),
         (b"print(1)", False),
+        (VISION, False),
+        (VISION + b'torch.library.define("acme::nms", "(Tensor a) -> Tensor")', True),
+        (VISION.replace(b"@torch", b"if ready:\n  @torch").replace(b"def", b"  def"), True),
     ],
 )
 def test_what_a_package_goes_on_without(text: bytes, optional: bool) -> None:

@@ -79,8 +79,9 @@ def _apply(prepared: SetupPlan, told: options.ResultOutput, *, yes: bool) -> opt
 # setup site: what a place has of its own, asked or given, and written for all builds.
 
 
+HEAD = "What this place has of its own"
 PLACE = (
-    "What this place has of its own. Without it each thing is asked. KEY: modules, toolkit, root, prefix, scratch,"
+    f"{HEAD}. Without it each thing is asked. KEY: modules, toolkit, root, prefix, scratch,"
     " account, partition, gpu_partition, gres, index, mirror, ca, or one of the site file, as qos, time or"
     " toolkit.provider."
 )
@@ -118,10 +119,8 @@ def setup_site(
             fix=fix,
             command=Command(example, gaps=(example,)),
         )
-    file = find_place(out)
     more = "" if out else f" For all users: --out {FOR_ALL}."
-    text = f"What this place has of its own, for {file}.{more} Enter leaves a thing out."
-    prose(make_console(stderr=told.json), " ", text)
+    prose(make_console(stderr=told.json), " ", f"{HEAD}, for {find_place(out)}.{more} Enter leaves a thing out.")
     given = []
     for name, question in list_questions():
         answer = typer.prompt(f" {question}", default="", show_default=False, err=told.json)

@@ -1,5 +1,6 @@
 """status: what is built and from what, and whether that is still so."""
 
+import os
 import shlex
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -91,7 +92,7 @@ def find_built(workspace: Workspace) -> BuiltRoot:
         if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
             message = f"{root.path} was built into {built.venv}, not into {workspace.layout.venv}"
             raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
-        if built.python.exists():
+        if _is_there(workspace, built):
             return built
         if (root / "stamps/venv").exists():
             raise NotReadyError(
@@ -100,6 +101,22 @@ def find_built(workspace: Workspace) -> BuiltRoot:
                 command=go_on(workspace, built.layout, read_standing(root)),
             )
     raise _nothing(workspace, root)
+
+
+def _is_there(workspace: Workspace, built: BuiltRoot) -> bool:
+    """Say whether an environment has its Python. Raises NotReadyError where that is closed to this user."""
+    try:
+        built.python.stat()  # from Python 3.14 on `exists` hides why not
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except PermissionError as error:
+        line = f"{go_on(workspace, built.layout, read_standing(built.root))} --python PATH"
+        raise NotReadyError(
+            f"{built.python} leads to {os.path.realpath(built.python)}, which is closed to you",
+            fix="whoever built it makes the environment anew with a Python that all may run: ",
+            command=Command(line, gaps=("PATH",)),
+        ) from error
+    return True
 
 
 def find_whole(workspace: Workspace) -> BuiltRoot:

@@ -266,7 +266,21 @@ def find_optional(libraries: Iterable[str], scripts: Scripts, *, others: bool) -
     ways += _imports({file.partition(".")[0] for file in files.values()}, names, scripts.read)
     found = {path: [guarded for name, guarded in ways if opens(name, file)] for path, file in files.items()}
     modules = {path for path, guards in found.items() if others and not guards and MODULE.search(path)}
-    return {path for path, guards in found.items() if guards and all(guards)} | _unnamed(modules, scripts)
+    caught = {path for path, guards in found.items() if guards and all(guards)}
+    return _unnamed(modules, scripts) | (set() if caught and _needs_operators(scripts) else caught)
+
+
+FAKES = re.compile(rb"^@(?:torch\.library\.)?(?:register_fake|impl_abstract)\(\s*[\x22\x27]\w+::(\w+)", re.MULTILINE)
+"""What a module says of an operator when it is imported, which fails where nobody has defined that."""
+DEFINES = re.compile(rb"\b(?:custom_op|triton_op|define)\(\s*[\x22\x27](?:\w+::)?(\w+)")
+
+
+def _needs_operators(scripts: Scripts) -> bool:
+    """Say whether Python files speak of operators that only a library can define, as torchvision's of `nms`."""
+    texts = [scripts.read(name) for name in scripts.names]
+    return not {name for text in texts for name in FAKES.findall(text)} <= {
+        name for text in texts for name in DEFINES.findall(text)
+    }
 
 
 def _unnamed(modules: Iterable[str], scripts: Scripts) -> set[str]:
