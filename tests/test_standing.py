@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -235,8 +236,10 @@ def test_the_command_that_goes_on_means_that_build(here: Path, name: str, named:
     env = here / "env"
     (env / "bin").mkdir(parents=True)
     (env / "bin/python").touch()
-    layout = {"src": f"{here}/src", "venv": str(env), "adopted": True}
-    (root / "profile.lock.json").write_text(json.dumps({**lock, "layout": layout, "words": ["--device", "processor"]}))
+    layout = Layout(src=f"{here}/src", venv=str(env), adopted=True)
+    (root / "profile.lock.json").write_text(
+        json.dumps({**lock, "layout": asdict(layout), "words": ["--device", "processor"]})
+    )
     with pytest.raises(NotReadyError, match="not finished") as caught:
         open_built(Where())
     words = shlex.split(caught.value.fix)
@@ -246,7 +249,7 @@ def test_the_command_that_goes_on_means_that_build(here: Path, name: str, named:
         option.removeprefix("--").replace("-", "_"): value for option, value in zip(told[::2], told[1::2], strict=True)
     }
     again = open_workspace(Where(**given))
-    assert (again.root, again.profile.name, again.layout) == (root, named, Layout(**layout))
+    assert (again.root, again.profile.name, again.layout) == (root, named, layout)
 
 
 def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: Path) -> None:
