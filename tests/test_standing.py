@@ -245,7 +245,7 @@ def test_the_command_that_goes_on_means_that_build(here: Path, name: str, named:
     words = shlex.split(caught.value.fix)
     assert words[-2:] == ["--device", "processor"]
     told = ("--profile", *words[2:-2]) if words[2] == named else words[2:-2]
-    given = {
+    given: dict[str, Any] = {
         option.removeprefix("--").replace("-", "_"): value for option, value in zip(told[::2], told[1::2], strict=True)
     }
     again = open_workspace(Where(**given))
