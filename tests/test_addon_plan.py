@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from xpusetup.commands.remove import OURS
 from xpusetup.config.request import read_request, read_words, render_request
 from xpusetup.config.settings import Settings
 from xpusetup.config.take import choose_toolkit
-from xpusetup.plan.addon import ADDON, make_addon_plan, purpose_of
+from xpusetup.plan.addon import ADDON, install_torch, make_addon_plan, purpose_of
 from xpusetup.plan.target import make_target
 from xpusetup.run.prepare import whole_of
 from xpusetup.run.workspace import Where, with_compiler
@@ -96,9 +97,14 @@ def test_without_an_environment_and_without_the_compiler_it_is_refused() -> None
     with pytest.raises(UsageError, match="there is no environment /no/such/env yet") as caught:
         plan_of(layout=Layout(venv="/no/such/env"))
     assert str(caught.value.fix).splitlines()[1] == "python3 -m venv /no/such/env"
-    assert "/no/such/env/bin/python -m pip install torch==2.6.0 --index-url " in caught.value.fix
+    assert str(caught.value.fix).splitlines()[2] == "/no/such/env/bin/python -m pip install torch==2.6.0"
     with pytest.raises(UsageError, match="no tool chain of Intel's wheels"):
         plan_of(kit="oneapi")
+
+
+def test_the_readme_installs_the_torch_that_the_program_names() -> None:
+    readme = (Path(__file__).parents[1] / "README.md").read_text()
+    assert f"&& {install_torch('ENV', '2.6.0')}\n" in readme
 
 
 def test_all_that_its_steps_write_goes_with_the_root() -> None:

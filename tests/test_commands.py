@@ -11,11 +11,13 @@ import pytest
 
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
+from data.screens import BUILT, FAILED
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request, Toolkit
-from xpusetup.commands.build_result import NO_NETWORK, _offline
+from xpusetup.commands.build import TOLD, _remember
+from xpusetup.commands.build_result import NO_NETWORK, BuildResult, _offline
 from xpusetup.commands.emit import EmitOrder, emit
 from xpusetup.commands.env import env
 from xpusetup.commands.explain import GoingOn, StepWords, describe_failure, explain, known_signatures
@@ -28,6 +30,7 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.probe_tools import ActivationChange
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.keys import Status
+from xpusetup.run.manifest import read_document
 from xpusetup.run.preflight import failing, find_unreached, gate
 from xpusetup.run.prepare import PreparedPlan, _say_private, parse_target
 from xpusetup.run.root import Root, helper_files, lock_document, read_lock
@@ -294,6 +297,31 @@ def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) ->
             ensure_locked(open_workspace(other), said.append)
 
 
+def test_where_every_part_is_a_tree_of_the_users_own_no_server_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It asked GitHub for branches of which nothing was built, and ended without a network."""
+    asked: list[str] = []
+
+    def answer(repo: str, *_asked: object) -> dict[str, str]:
+        asked.append(repo)
+        raise NotReadyError(f"{repo} is away", fix="")
+
+    monkeypatch.setattr("xpusetup.commands.profiles.list_refs", answer)
+    notes: list[str] = []
+    workspace = open_workspace(Where(profile="main", root=str(tmp_path / "new")))
+    same = ensure_locked(workspace, notes.append, own=("torch", "vision", "audio"))
+    assert (same, asked) == (workspace, [])
+    assert notes == [
+        "audio, torch, vision are trees of your own, so that no branch is looked up; of the profile stay: triton 3.8.0"
+    ]
+    with pytest.raises(NotReadyError, match="unless each part is a tree of --source"):
+        ensure_locked(workspace, own=("torch", "vision"))
+    other = open_workspace(Where(profile="main", root=str(tmp_path / "new"), rev=("vision=main",)))
+    with pytest.raises(NotReadyError):  # a revision that was asked for by name is found
+        ensure_locked(other, own=("torch", "vision", "audio"))
+
+
 def test_what_is_done_for_a_lock_is_no_note_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     notes: list[str] = []
     said: list[str] = []
@@ -380,3 +408,19 @@ def test_what_a_plan_calls_missing_is_shown_by_the_command_that_it_names(
     findings = program(f"{told['fix'].removeprefix('xpusetup ')} --facts facts.json --json").document()["result"]
     assert among in told["missing"]
     assert {*told["missing"]} <= {each["id"] for each in findings["findings"] if each["level"] == "fail"}
+
+
+def test_a_build_that_leads_on_as_the_one_before_says_so(tmp_path: Path) -> None:
+    """In the loop of a developer the same lines stood below every build."""
+    root = Root(tmp_path)
+
+    def run(data: BuildResult, *notes: str) -> BuildResult:
+        return _remember(root, data, [*notes], read_document(root / TOLD))
+
+    assert not run(BUILT, "of your tree").repeated
+    assert run(replace(BUILT, seconds=3.0, ran=["vision.build"]), "of your tree").repeated
+    assert read_document(root / TOLD)["notes"] == ["of your tree"]
+    assert not run(FAILED).repeated
+    assert read_document(root / TOLD)["notes"] == ["of your tree"]
+    for other in (replace(BUILT, use="another"), replace(BUILT, wheels=BUILT.wheels[:1])):
+        assert not run(other).repeated

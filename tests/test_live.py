@@ -206,6 +206,16 @@ def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, mo
     assert screen.text == says
 
 
+@pytest.mark.parametrize("verbose", [True, False])
+def test_what_the_build_before_said_is_said_again_only_where_it_is_asked_for(
+    verbose: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    screen = Screen(monkeypatch)
+    screen.view = live.BuildView(json=False, verbose=verbose)
+    screen.say("note", text="of your tree", state="done")
+    assert ("of your tree" in screen.text) == verbose
+
+
 def test_no_figure_is_cut_where_it_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = Screen(monkeypatch, width=80)
     screen.view._moving = True

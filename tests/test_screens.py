@@ -61,6 +61,7 @@ LEFT_OUT = [step for step in screens.STEPS if step.partition(".")[0] in {"torch"
 RESULTS: list[tuple[str, Any, bool]] = [
     ("build-done", screens.BUILT, False),
     ("build-done-verbose", screens.BUILT, True),
+    ("build-done-again", replace(screens.BUILT, repeated=True), False),
     ("build-not-verified", replace(screens.BUILT, verified=None), False),
     ("build-nothing-to-do", replace(screens.BUILT, ran=[], skipped=screens.STEPS), False),
     (
@@ -190,6 +191,17 @@ RESULTS: list[tuple[str, Any, bool]] = [
 def test_golden_results(console: Console, name: str, data: Any, verbose: bool) -> None:
     show.show_data(console, data, verbose=verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
+
+
+@pytest.mark.parametrize(("data", "verbose"), [(screens.BUILT, True), (replace(screens.BUILT, ran=[]), False)])
+def test_all_is_said_again_where_it_is_asked_for(console: Console, data: Any, verbose: bool) -> None:
+    """A build with nothing to do answers how to use what is there."""
+    show.show_data(console, replace(data, repeated=True), verbose=verbose)
+    told = text_of(console)
+    console.file = StringIO()
+    show.show_data(console, data, verbose=verbose)
+    assert told == text_of(console)
+    assert "another venv:" in told
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import shutil
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -209,7 +210,8 @@ def test_the_build_that_was_finished_last_is_meant(roots: Path) -> None:
     assert told == ["sim, the build that was finished last"]
     os.utime(roots / "old/manifest.json")  # it was verified just now
     assert open_built(Where()).root == roots / "old"
-    assert open_built(Where(into=str(roots / "sim/venv"))).root == roots / "sim"
+    for place in ("sim/venv", "sim/venv/bin/python"):
+        assert open_built(Where(into=str(roots / place))).root == roots / "sim"
     assert open_built(Where(name="half", say=told.append)).root == roots / "half"
     assert len(told) == 1
 
@@ -223,7 +225,31 @@ def test_no_build_is_finished(roots: Path) -> None:
         caught.value.message
         == "not finished: half (to come: torch.install and 6 more), torch-2.14 (wheels.install failed)"
     )
-    assert caught.value.fix == "xpusetup build half\nxpusetup install torch-2.14"
+    assert caught.value.fix == "xpusetup build sim --name half\nxpusetup install torch-2.14"
+
+
+@pytest.mark.parametrize(("name", "named"), [("mine", "torch-2.6"), ("sim", "torch-2.6"), ("2.6", "torch-2.6")])
+def test_the_command_that_goes_on_means_that_build(here: Path, name: str, named: str) -> None:
+    """A build may have the name of another profile, and an environment that its name does not tell."""
+    root = make_root(here / f"data/xpusetup/{name}", name=named, done=3)
+    lock = json.loads((root / "profile.lock.json").read_text())
+    env = here / "env"
+    (env / "bin").mkdir(parents=True)
+    (env / "bin/python").touch()
+    layout = Layout(src=f"{here}/src", venv=str(env), adopted=True)
+    (root / "profile.lock.json").write_text(
+        json.dumps({**lock, "layout": asdict(layout), "words": ["--device", "processor"]})
+    )
+    with pytest.raises(NotReadyError, match="not finished") as caught:
+        open_built(Where())
+    words = shlex.split(caught.value.fix)
+    assert words[-2:] == ["--device", "processor"]
+    told = ("--profile", *words[2:-2]) if words[2] == named else words[2:-2]
+    given: dict[str, Any] = {
+        option.removeprefix("--").replace("-", "_"): value for option, value in zip(told[::2], told[1::2], strict=True)
+    }
+    again = open_workspace(Where(**given))
+    assert (again.root, again.profile.name, again.layout) == (root, named, layout)
 
 
 def test_a_build_whose_verification_failed_is_only_looked_at_and_verified(here: Path) -> None:
@@ -459,6 +485,17 @@ def test_what_a_build_that_is_not_finished_left_is_named(here: Path, monkeypatch
     monkeypatch.setattr("xpusetup.commands.run.run_attached", lambda *_told, **_more: 0)
     run_and_tell(Where(profile="sim", root=str(root), say=said.append), ["python"])
     assert said == ["r is not finished: the environment still holds simxpu of the build before"]
+
+
+@pytest.mark.parametrize(("ran", "held"), [(True, True), (False, True), (True, False)])
+def test_an_interrupted_switch_to_editable_names_what_the_environment_holds(here: Path, ran: bool, held: bool) -> None:
+    """Its one step takes its own stamp away, compiles for hours, and replaces the older package at the end."""
+    root = make_root(here / "r", done=99)
+    (root / "stamps/simxpu.install").unlink()
+    name = "simxpu" if held else "other"
+    (root / f"venv/lib/python3.11/site-packages/{name}-0.1.dist-info").mkdir(parents=True)
+    (root / "journal.jsonl").write_text(json.dumps({"step": "simxpu.install", "state": "ran" if ran else "failed"}))
+    assert status_of_one(Where(root=str(root))).data.older == (["simxpu"] if ran and held else [])
 
 
 def test_nothing_is_installed_yet_while_a_build_is_at_work(here: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from data import screens
-from xpusetup.base.command import Command
+from xpusetup.base.command import Advice, Command, name_gaps
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Request
 from xpusetup.commands import try_change
@@ -72,5 +73,27 @@ def test_what_is_no_change_of_the_kernels_is_refused(change: str) -> None:
 
 
 def test_a_root_without_xpu_beside_a_torch_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NotReadyError, match="has no XPU beside a torch"):
+    with pytest.raises(NotReadyError, match=f"{tmp_path} has no XPU beside a torch") as caught:
         try_change.try_change(Where(profile="torch-2.6", root=str(tmp_path)), "torch-xpu-ops=pr/7", BuildOptions())
+    assert name_gaps(Advice(caught.value.fix).parts)
+
+
+@pytest.mark.parametrize("of_another", [False, True])
+def test_an_environment_without_it_is_named_as_it_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_another: bool
+) -> None:
+    """Any build that was here stood for the environment that has none: its folder was named, and the word ENV."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    for name in ("mine", "other"):
+        write_text(tmp_path / name / "bin/python", "")
+    if of_another:
+        layout = {"venv": str(tmp_path / "other"), "adopted": True}
+        lock = {"schema": 1, "profile": {"name": "torch-2.6"}, "named": "torch-2.6", "layout": layout}
+        root = tmp_path / "xpusetup/torch-2.6"
+        write_text(root / "profile.lock.json", json.dumps({**lock, "words": ["--only", "xpu"]}))
+        write_text(root / "results/xpu.json", DONE)
+    env = tmp_path / "mine"
+    with pytest.raises(NotReadyError, match=f"no XPU was built beside the torch in {env}") as caught:
+        try_change.try_change(Where(into=str(env)), "torch-xpu-ops=pr/7", BuildOptions())
+    assert caught.value.fix == f"build it first: xpusetup build 2.6 --into {env} --only xpu --device processor"
+    assert not name_gaps(Advice(caught.value.fix).parts)

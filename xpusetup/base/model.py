@@ -28,7 +28,7 @@ class Event:
 
     `text` of an end is what the step said it found; `count` of `total` is how far a step or a plan has come; `jobs`
     how many compilers a plan runs at once; `left` and `left_of_all` are the seconds that a step and the whole plan
-    still take, 0 where that is not known.
+    still take, 0 where that is not known. A note whose `state` is `done` was said by the build before.
     """
 
     kind: Kind
@@ -239,6 +239,12 @@ class Layout:
     def python(self) -> str:
         """The interpreter of the built environment."""
         return f"{self.venv}/bin/python"
+
+    @property
+    def outside(self) -> dict[str, str]:
+        """The folders outside of the root, by the option that names each."""
+        places = {"--build-dir": self.src, "--into" if self.adopted else "--prefix": self.venv}
+        return {option: place for option, place in places.items() if not place.startswith(ROOT)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from xpusetup.bundle.offline import AirGap, NetworkAttempt
     from xpusetup.commands.offer import InstallOffer
     from xpusetup.run.compiler_caches import Launcher
+    from xpusetup.run.root import Root
     from xpusetup.run.time_left import Forecast
 
 
@@ -221,8 +222,10 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
     purpose, tuned, launcher = prepared.purpose, ready.tuned, ready.launcher
     observe = with_forecast(ready.options.observe, prepared)
     observe(plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *filter(None, [ready.left_out]), *_worth_saying(workspace, prepared)):
-        observe(note(text))
+    told = read_document(prepared.root / TOLD)
+    notes = [*prepared.notes, *filter(None, [ready.left_out]), *_worth_saying(workspace, prepared)]
+    for text in notes:
+        observe(replace(note(text), state="done" if text in told.get("notes", ()) else ""))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
@@ -239,7 +242,21 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
                 observe(note(text))
     result = _make_result(workspace, prepared, outcome, request, ready.options)
     reached = _reached_out(prepared, outcome, gap)
-    return replace(result, data=replace(result.data, reached_out=reached))
+    return replace(result, data=_remember(prepared.root, replace(result.data, reached_out=reached), notes, told))
+
+
+TOLD = "results/told.json"
+"""What the last build that did not fail said beside what it did, so that the next one does not say it again."""
+
+
+def _remember(root: Root, data: BuildResult, notes: list[str], told: dict[str, Any]) -> BuildResult:
+    """Give a result that says whether the one before it led on in the same way, and keep how this one does."""
+    if data.failed:
+        return data
+    wheels = [wheel.name for wheel in data.wheels]
+    end = {"use": data.use, "elsewhere": asdict(data.elsewhere), "editable": data.editable, "wheels": wheels}
+    files.write_text(root / TOLD, json.dumps({"notes": notes, "end": end}))
+    return replace(data, repeated=told.get("end") == end)
 
 
 def _settle(
@@ -249,7 +266,12 @@ def _settle(
     if purpose.command == "build" and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, lambda text: observe(note(text)), lambda text: observe(progress(text)))
+        workspace = ensure_locked(
+            workspace,
+            lambda text: observe(note(text)),
+            lambda text: observe(progress(text)),
+            own=dict(request.sources),
+        )
     return workspace, find_ready(workspace, request) if request.only else request
 
 

@@ -99,7 +99,7 @@ class BuildResult:
     `seconds` are those of this run, `took` those of its steps. `cached` are a compiler cache's counts by step. `left`
     are steps to come, `only` the components that were asked for alone, `until` the last step that was. `misfits`: what
     beside torch was made for another one, null where nobody could look. `members` are those of a stack, `starts` what
-    begins with it.
+    begins with it. `repeated`: the build before had the same wheels, and is used in the same way.
     """
 
     profile: str
@@ -130,6 +130,7 @@ class BuildResult:
     misfits: list[InstalledMisfit] | None = None
     members: list[StackMember] = field(default_factory=list)
     starts: list[StartCommand] = field(default_factory=list)
+    repeated: bool = False
 
 
 @dataclass(frozen=True)

@@ -175,7 +175,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
     if workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, notes.append)
+        workspace = ensure_locked(workspace, notes.append, own=dict(request.sources))
     purpose = purpose_of(workspace.profile, request)
     if request.only:
         try:

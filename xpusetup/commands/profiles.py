@@ -3,7 +3,7 @@
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
@@ -330,10 +330,13 @@ def _unsaid(_text: str) -> None:
     pass
 
 
-def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid) -> Workspace:
+def ensure_locked(
+    workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid, own: Collection[str] = ()
+) -> Workspace:
     """Pin what was asked for by a name that moves, unless this root has it pinned already.
 
-    `note` is told what came of it, `say` what is done for it.
+    `note` is told what came of it, `say` what is done for it. Where all that moves is a tree of the user's own (`own`),
+    there is nothing to pin, and no server is asked.
     """
     if workspace.locked:
         parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
@@ -341,11 +344,17 @@ def ensure_locked(workspace: Workspace, note: Say = _unsaid, say: Say = _unsaid)
         note(f"{', '.join(pinned)} (to move on: {about_build('profiles lock', workspace.options)})")
     if workspace.locked or not workspace.revs:
         return workspace
+    moving = {part.name for part in workspace.base.components if part.kind == "source" and not (part.rev or part.tag)}
+    if moving and moving <= {*own} and not workspace.known.get("rev"):
+        stay = [f"{part.name} {part.version}" for part in workspace.base.components if part.kind == "wheel"]
+        wheels = f"; of the profile stay: {', '.join(stay)}" if stay else ""
+        note(f"{', '.join(sorted(moving))} are trees of your own, so that no branch is looked up{wheels}")
+        return workspace
     try:
         lock = resolve(workspace, workspace.revs, say)
     except NotReadyError as error:
         if workspace.known.get("rev") or not is_pinned(workspace.base):
-            why = f"{workspace.base.name} names branches. They are pinned first, also where --source gives a tree"
+            why = f"{workspace.base.name} names branches. They are pinned first, unless each part is a tree of --source"
             own = "or name a release, whose commits are pinned, as in: xpusetup plan 2.14 --source torch=DIR"
             raise NotReadyError(f"{error.message}\n{why}", fix=Advice(error.fix, f"\n{own}")) from error
         note(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")

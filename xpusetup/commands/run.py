@@ -57,7 +57,7 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
     must_be_installed(workspace, built)
     if where.say is not None:
         standing = read_standing(built.root)
-        if older := list_older(workspace, built.root, standing):
+        if older := list_older(workspace, built, standing):
             where.say(f"{built.root.path.name} is not finished: {describe_older(older)}")
         if newer := list_newer(workspace, built.root, standing):
             from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own

@@ -267,7 +267,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         at_work=list(standing.at_work) if standing.held else None,
         failed=None if standing.held else read_failed(root, manifest) or None,
         interrupted=[*standing.cut],
-        older=list_older(workspace, root, standing),
+        older=list_older(workspace, built, standing),
         newer=list_newer(workspace, root, standing),
         wheels=_wheels(workspace, root, standing, damaged, {row.name for row in replaced}),
         damaged=damaged,
@@ -317,11 +317,25 @@ def _wheels(
     ]
 
 
-def list_older(workspace: Workspace, root: Root, standing: Standing) -> list[str]:
-    """Give the distributions in the environment whose wheel is to be made again."""
-    stamps = read_stamps(root)
+def list_older(workspace: Workspace, built: BuiltRoot, standing: Standing) -> list[str]:
+    """Give the distributions that an earlier build put into the environment and this one has yet to replace.
+
+    An installation that was interrupted has no stamp: the one before it is known from the journal.
+    """
     names = {f"{part.name}.install": part.distribution for part in workspace.profile.components}
-    return [name for step, name in names.items() if name and step in stamps and step in standing.left]
+    left = {step: name for step, name in names.items() if name and step in standing.left}
+    stamps = read_stamps(built.root)
+    if left.keys() <= stamps.keys():
+        return [*left.values()]
+    from packaging.utils import canonicalize_name  # noqa: PLC0415 - most builds are not cut off there
+
+    from xpusetup.machine.probe_fit import site_packages  # noqa: PLC0415 - same
+    from xpusetup.run.guard import list_versions  # noqa: PLC0415 - same
+    from xpusetup.run.journal import read_records  # noqa: PLC0415 - same
+
+    ran = {record.get("step") for record in read_records(built.root) if record.get("state") == "ran"}
+    held = {name for place in site_packages(built.venv) for name in list_versions(place)}
+    return [name for step, name in left.items() if step in stamps or (step in ran and canonicalize_name(name) in held)]
 
 
 def list_newer(workspace: Workspace, root: Root, standing: Standing) -> dict[str, str]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import XPU, Request
+from xpusetup.base.model import XPU, Layout, Request
 from xpusetup.bisect.io import Ancestry, check_out, open_ancestry
 from xpusetup.commands.build import BuildOptions, render_options, run_purpose
 from xpusetup.commands.build_result import BuildResult, render_command
@@ -78,10 +79,12 @@ def _find_build(where: Where) -> tuple[Workspace, Request]:
     workspace = open_built(where, half=True)
     lock = read_lock(Root(workspace.root)) or {}
     request = read_words([str(word) for word in lock.get("words", ())])
-    if request.only != (XPU,) or not (workspace.root / RESULT).is_file():
-        command = Command("xpusetup build 2.6 --into ENV --only xpu --device processor", gaps=("ENV",))
-        raise NotReadyError(f"{workspace.root} has no XPU beside a torch", fix="build it first: ", command=command)
-    into = where.into or str(lock["layout"]["venv"])
+    built = Layout(**lock.get("layout", {})).outside.get("--into", "")
+    into = workspace.layout.venv if where.into else built
+    if into != built or request.only != (XPU,) or not (workspace.root / RESULT).is_file():
+        told = f"no XPU was built beside the torch in {into}" if into else f"{workspace.root} has no XPU beside a torch"
+        line = f"xpusetup build 2.6 --into {shlex.quote(into or 'ENV')} --only xpu --device processor"
+        raise NotReadyError(told, fix="build it first: ", command=Command(line, gaps=() if into else ("ENV",)))
     named = replace(where, profile=where.profile or str(lock["named"]), root=str(workspace.root), name="", into=into)
     return open_built(with_compiler(named, request)), replace(request, verify="auto")
 

@@ -11,7 +11,6 @@ from packaging.version import Version
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, Plan, Step
-from xpusetup.machine.companions import INDEX
 from xpusetup.plan.compile import TOOLKIT, renew_toolkit, sycl_log
 from xpusetup.plan.component import make_fetch
 from xpusetup.plan.context import Context, file_name
@@ -56,8 +55,8 @@ def make_addon_plan(profile: Profile, request: Request, target: Target, layout: 
 
 
 def install_torch(venv: str, release: str) -> Command:
-    """Give the command that installs a torch without XPU into an environment."""
-    return Command(f"{shlex.quote(venv)}/bin/python -m pip install torch=={release} --index-url {INDEX}/cpu")
+    """Give the command that installs a torch without XPU into an environment: the one that this was tried beside."""
+    return Command(f"{shlex.quote(venv)}/bin/python -m pip install torch=={release}")
 
 
 def _torch(profile: Profile) -> SourceComponent:

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import render_first
+from xpusetup.base.verbs import about_build
 from xpusetup.run.manifest import VERIFYING, Standing, read_failed, read_manifest, read_standing, read_verified
 from xpusetup.run.root import Root, find_roots, read_lock
 
@@ -69,7 +70,6 @@ def read_build(root: Root) -> Build | None:
         return None
     manifest, standing = read_manifest(root), read_standing(root)
     failed = read_failed(root, manifest)
-    place = str(lock.get("layout", {}).get("venv", Layout().venv))
     return Build(
         root=root,
         lock=lock,
@@ -77,8 +77,12 @@ def read_build(root: Root) -> Build | None:
         failed="" if standing.held else failed,
         verified=read_verified(root, standing, manifest),
         when=_last(root),
-        venv=root.path / place.replace(ROOT, str(root.path)),
+        venv=root.path / _layout(lock).venv.replace(ROOT, str(root.path)),
     )
+
+
+def _layout(lock: Mapping[str, Any]) -> Layout:
+    return Layout(**lock.get("layout", {}))
 
 
 def _last(root: Root) -> float:
@@ -114,4 +118,8 @@ def _go_on(build: Build) -> str:
         return f"xpusetup status {name}"
     if build.whole:
         return f"xpusetup verify {name}"
-    return f"xpusetup {build.standing.command} {name} {shlex.join(build.standing.words)}".rstrip()
+    named = str(build.lock.get("named") or build.lock["profile"]["name"])
+    given = {"--profile": named, "--name": build.name if build.name != named else "", **_layout(build.lock).outside}
+    words = [word for pair in given.items() if pair[1] for word in pair]
+    words += [word for rev in build.lock.get("rev", ()) for word in ("--rev", str(rev))]
+    return f"{about_build(build.standing.command, shlex.join(words))} {shlex.join(build.standing.words)}".rstrip()

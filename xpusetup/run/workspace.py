@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import to_text
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, XPU, Layout, Request
+from xpusetup.base.model import XPU, Layout, Request
 from xpusetup.base.text import hint_at_nearest, nearest
 from xpusetup.base.verbs import about_build
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
@@ -364,9 +364,8 @@ def origins_of(workspace: Workspace, where: Where, request: Request) -> dict[str
 
 def options_of(workspace: Workspace, layout: Layout) -> str:
     """Give the options that mean this workspace with the folders of a layout, as a root's lock holds them."""
-    names = {"--build-dir": layout.src, "--into" if layout.adopted else "--prefix": layout.venv}
-    elsewhere = ((name, place) for name, place in names.items() if not place.startswith(ROOT))
-    more = [word for pair in elsewhere if pair[0] not in workspace.options.split() for word in pair]
+    given = workspace.options.split()
+    more = [word for pair in layout.outside.items() if pair[0] not in given for word in pair]
     return f"{workspace.options} {shlex.join(more)}".strip()
 
 
@@ -461,7 +460,8 @@ def open_built(where: Where, *, failing: bool = False, half: bool = False) -> Wo
 
     builds = find_builds(roots_folder(settings))
     if where.into:
-        builds = [each for each in builds if each.venv == from_home(where.into).absolute()] or builds
+        place = from_home(where.into).absolute()  # or its bin/python
+        builds = [each for each in builds if each.venv in (place, place.parent.parent)] or builds
     chosen = choose_build(builds, failing=failing or half)
     if chosen is None and half:
         chosen = max(builds, key=lambda each: each.when, default=None)

@@ -72,17 +72,18 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
         console.print(f" {verified(data, done=done)}")
         if not data.verified:
             console.print(f"   {with_home(data.verify)}")
-    for name, place in data.editable.items():
+    fresh = verbose or not (data.ran and data.repeated)
+    for name, place in data.editable.items() if fresh else ():
         console.print(f" [green]✓[/] {name} is installed editable from {with_home(place)}: of it there is no wheel")
     show_unverified(console, data.unverified if verbose else ())
     show_misfits(console, data.misfits)
     show_proofs(console, data.members)
-    if data.wheels:
+    if data.wheels and fresh:
         console.print(f" [green]✓[/] {_wheels(data)} in {with_home(data.root)}/{folder}")
     for wheel in data.wheels if verbose else ():
         console.print(f"     {wheel.name} {wheel.version}  sha256 {wheel.sha256}", style="dim")
-    _show_use(console, data)
-    show_starts(console, data.starts)
+    _show_use(console, data, fresh=fresh)
+    show_starts(console, data.starts if fresh else [])
 
 
 def _stopped(data: BuildResult) -> tuple[str, str]:
@@ -102,16 +103,17 @@ def in_one_line(data: BuildResult, done: str) -> str:
     return f"{told} · {_wheels(data)}" if data.wheels else told
 
 
-def _show_use(console: Console, data: BuildResult) -> None:
+def _show_use(console: Console, data: BuildResult, *, fresh: bool) -> None:
     if data.ran:
         console.print(f"   {_time(data)}")
     if data.left and not data.only:
         console.print(f"   go on:          {with_home(data.go_on)}")
         return
-    console.print(f"   use it:         {with_home(data.use)}")
+    if fresh:
+        console.print(f"   use it:         {with_home(data.use)}")
     if data.left:
         console.print(f"   build the rest: {with_home(data.go_on)}")
-    if data.wheels:
+    if data.wheels and fresh:
         console.print(f"   another venv:   {with_home(data.elsewhere.command)}")
         if data.elsewhere.needs:
             console.print(f"                   with {data.elsewhere.needs} switched on there too", style="dim")

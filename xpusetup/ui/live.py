@@ -128,7 +128,8 @@ class BuildView:
             self._left, self._jobs, self._began = event.total, event.jobs, event.time
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
-            self._console.print(f" [yellow]![/] {escape(event.text)}")
+            if self._verbose or event.state != "done":
+                self._console.print(f" [yellow]![/] {escape(event.text)}")
         elif event.kind == "progress":
             self._console.print(f" … {escape(event.text)}")
         elif event.kind == "start":
