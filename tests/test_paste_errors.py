@@ -120,6 +120,17 @@ def test_a_message_alone_is_no_cause(tmp_path: Path, text: str) -> None:
     assert told.symptoms
 
 
+def test_code_for_cuda_is_the_cause_where_the_gpu_is_intels(tmp_path: Path) -> None:
+    text = (
+        "03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
+        "AssertionError: Torch not compiled with CUDA enabled\n"
+    )
+    file = tmp_path / "post.txt"
+    file.write_text(text)
+    told = read_paste([str(file)]).describe(tuple(findings(text).values()))
+    assert ([each.id for each in told.causes], told.symptoms) == (["rt.cuda_code"], [])
+
+
 def test_what_a_program_lacks_is_no_cause_where_the_device_works(tmp_path: Path) -> None:
     text = "True tensor([2.], device='xpu:0')\nAttributeError: module 'torch.backends' has no attribute 'xpu'\n"
     file = tmp_path / "post.txt"

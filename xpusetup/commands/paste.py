@@ -32,8 +32,8 @@ AMBIGUOUS = (
     *("import.load_failed", "rt.cuda_code"),
 )
 """Causes that only say that it fails: the message has many, and it does not tell which."""
-DECIDES = {"rt.cuda_code": "torch.build"}
-"""Of these: where this part was told, they say why."""
+DECIDES = {"rt.cuda_code": ("torch.build", "hardware.gpus")}
+"""Of these: where one of these parts was told, they say why."""
 DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
@@ -240,8 +240,7 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
     """Say whether a cause says no more than that it fails."""
     if cause.id in OF_PROGRAMS:
         return torch_works(facts)
-    wanted = DECIDES.get(cause.id)
-    return cause.id in AMBIGUOUS and not (wanted and facts.is_told(wanted))
+    return cause.id in AMBIGUOUS and not any(map(facts.is_told, DECIDES.get(cause.id, ())))
 
 
 def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
