@@ -23,6 +23,7 @@ from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
+from xpusetup.run.root import parse_document
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 AMBIGUOUS = (
@@ -224,6 +225,10 @@ def read_paste(names: Sequence[str]) -> Paste:
 
     data = [_read(name) for name in names]
     texts = [each.decode("utf-8", errors="replace") for each in data]
+    for name, text in zip(names, texts, strict=True):
+        if name != STDIN and "taken" in parse_document(text):
+            line = shlex.join(("xpusetup", "doctor", "--facts", name))
+            raise UsageError(f"{name} holds what doctor --save wrote, and no post", command=line)
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
     facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD)
     causes = _causes(texts, facts)
