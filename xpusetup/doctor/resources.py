@@ -20,9 +20,9 @@ def check_reach(question: Question) -> CheckAnswer | None:
 
 
 def check_downloads(question: Question) -> CheckAnswer | None:
-    """Say whether the published wheels can be fetched, where no torch is here that serves."""
+    """Say whether the published wheels can be fetched, where there are any and no torch is here that serves."""
     network = question.facts.network
-    if network is None or _serves(question):
+    if network is None or question.profile.published is None or _serves(question):
         return None
     if not (why := cut_off(question.facts, question.profile.git_hosts)):
         untried = network.reach is None and bool(intel_gpus(question))
