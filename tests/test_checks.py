@@ -286,3 +286,12 @@ def test_a_profile_without_published_wheels_has_none_to_fetch(goal: Any) -> None
     assert not ask("net.wheels_reach", goal, cut_off, "sim")
     assert ask("net.git_reach", goal, cut_off, "sim").startswith("fail: no route")
     assert ask("net.wheels_reach", goal, cut_off).startswith("fail: no route")
+
+
+def test_what_a_maker_installs_is_in_no_bundle() -> None:
+    wanted = shipped("gaudi-1.24.1")
+    facts = machine(network={"routed": False}, torch=None)
+    answer = BY_ID["net.wheels_reach"].ask(Question(facts, wanted, device(wanted.accelerator), "run"))
+    assert answer is not None
+    assert (answer.level, answer.words["commands"]) == ("fail", "")
+    assert "container image" in answer.words["mend"]
