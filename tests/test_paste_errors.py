@@ -226,3 +226,12 @@ def test_a_torch_that_is_no_build_for_xpu_is_said_once(torch: str, line: str, tm
     text = f"$ lspci -nnk\n{card}$ pip list\ntorch {{}}\n$ python run.py\n{line}\n"
     assert (causes(text.format(torch)), errors(tmp_path, text.format(torch))) == (["torch.is_xpu_build"], [])
     assert errors(tmp_path, text.format("2.9.0+xpu")) != []  # of the right build it is the only word on it
+
+
+@pytest.mark.parametrize(("more", "whole"), [(100, True), (200, False)])
+def test_a_long_error_is_cut_with_a_sign(tmp_path: Path, more: int, whole: bool) -> None:
+    text = f"RuntimeError: driver (code 2013265921, ZE_RESULT_ERROR_UNINITIALIZED) {'x' * more}"
+    file = tmp_path / "post.txt"
+    file.write_text(text)
+    (told,) = read_paste([str(file)]).describe(tuple(findings(text).values())).symptoms
+    assert (told == text, told.endswith("x…")) == (whole, not whole)

@@ -47,6 +47,11 @@ def render_first(names: Sequence[str]) -> str:
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)
 
 
+def shorten(text: str, most: int = 240) -> str:
+    """Give a line of somebody else's, cut with a sign where it is longer than so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def render_size(size: float | None) -> str:
     """Give a size in bytes as people read it, with one digit behind the point below ten: 82 KiB, 412 MiB, 3.4 GiB."""
     if size is None:

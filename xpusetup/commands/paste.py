@@ -9,6 +9,7 @@ from pathlib import Path
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Finding, Fix
+from xpusetup.base.text import shorten
 from xpusetup.commands.explain import known_signatures
 from xpusetup.config.shipped import versions_beside
 from xpusetup.doctor.known import untold_parts
@@ -157,8 +158,10 @@ class Paste:
         asked = self.facts.torch is not None and self.facts.torch.report is not None
         blind = fails(self.facts) and (asked or not lists_gpu(self.facts))
         said = self.facts.refused or ("it finds no device" if blind else "")
-        lines = [*(cause.text.strip()[:160] for cause in causes), *([said[:160]] if said else [])]
-        return list(dict.fromkeys(lines))[:3]
+        lines = [cause.text.strip() for cause in causes]
+        if said and not any(line.startswith(said.strip()) for line in lines):  # the facts keep less of a long line
+            lines.append(said)
+        return list(dict.fromkeys(map(shorten, lines)))[:3]
 
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Say of a torch that does not import, or has no device, what its error means."""
@@ -178,7 +181,7 @@ def _untold_errors(facts: Facts, told: Iterable[str]) -> list[str]:
     """Give the kernel's lines on GPUs that it calls errors, less those that a check or a cause shows."""
     kernel, shown = facts.kernel, "\n".join(told)
     lines = [line for line in (kernel.messages or []) if CALLED_ERROR in line] if kernel else []
-    return [line[:160] for line in dict.fromkeys(lines) if line not in shown][-MOST_ERRORS:]
+    return [shorten(line) for line in dict.fromkeys(lines) if line not in shown][-MOST_ERRORS:]
 
 
 def _says_nothing(finding: Finding, causes: Sequence[Cause]) -> bool:

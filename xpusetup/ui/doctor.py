@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.command import Command
+from xpusetup.base.text import shorten
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
 from xpusetup.recommend.solve import KEPT, MENDS
@@ -316,7 +317,7 @@ def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> Non
     said = set() if pasted.surer else {cause.fix.say for cause in _causes(data)}
     shown: list[str] = []
     for cause in (each for each in pasted.causes if each.fix not in said):
-        line = cause.text.strip()[:160]
+        line = shorten(cause.text.strip())
         if any(line in each or each in line for each in shown):  # two readings of one line
             prose(console, "     ", f"or: {cause.cause} ({cause.id})")
             continue
