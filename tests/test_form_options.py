@@ -266,7 +266,8 @@ def test_the_file_that_a_site_names_as_its_profile(kind: str, tmp_path: Path, mo
         (
             "--profile torch-2.14 --from source",
             (
-                "name a runner that has them: xpusetup emit github --profile torch-2.14 --from source -o d --label LABEL;"
+                "name a runner that has them:"
+                " xpusetup emit github --profile torch-2.14 --from source -o d --label LABEL;"
                 " or take the wheels: xpusetup emit github --profile torch-2.14 -o d --from wheels"
             ),
         ),

@@ -177,6 +177,13 @@ def test_a_build_ends_with_what_is_true(plan: Plan, says: str) -> None:
     assert render_shell(plan)["build.sh"].endswith(f"\nROOT=$PWD\necho {says}\n")
 
 
+@pytest.mark.parametrize("request_", [Request(only=("torch",)), Request(until="torch.fetch")])
+def test_a_module_of_a_part_is_refused(request_: Request) -> None:
+    part = replace(CELLS[0], plan=make_plan(CELLS[0].profile, request_, OLD, Layout()))
+    with pytest.raises(UsageError, match="a module holds the whole of a profile"):
+        render_modules([part], ModuleSettings())
+
+
 def test_modules_of_the_same_version_are_told_apart() -> None:
     cells = [replace(CELLS[0], name=name) for name in ("pvc", "bmg")]
     names = [name for name in render_modules(cells, ModuleSettings()) if name.startswith("modulefiles/")]

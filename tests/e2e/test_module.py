@@ -39,12 +39,31 @@ def folder(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
         words += ["--profile", str(path)]
     emitted = xpusetup("emit", "module", *words, "--verify", "off", "-o", str(out), env=tiny.env)
     assert emitted.code == 0, emitted.err
-    assert "is not built yet" in shell(out, "module load tiny/1.0", env=tiny.env)
-    for version in ("1.0", "2.0"):
-        build = ("bash", str(out / f"software/tiny-{version}/build.sh"))
-        done = subprocess.run(build, env=tiny.env, check=False, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+    first, second = (out / f"software/tiny-{version}" for version in ("1.0", "2.0"))
+    must_refuse(first, tiny)
+    (git := tmp_path_factory.mktemp("bin") / "git").symlink_to("/bin/false")
+    cut_off = {**tiny.env, "PATH": f"{git.parent}:{tiny.env['PATH']}"}
+    for left in ("venv/bin/python", "venv/xpusetup-constraints.txt"):  # of a first build, and of one after it
+        assert build(first, cut_off).returncode == 1
+        assert (first / left).exists()
+        must_refuse(first, tiny)
+        assert (done := build(first, tiny.env)).returncode == 0, done.stderr
+        (first / "stamps/tiny.fetch").unlink()
+    for root in (first, second):
+        assert (done := build(root, tiny.env)).returncode == 0, done.stderr
     return out
+
+
+def build(root: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(("bash", str(root / "build.sh")), env=env, check=False, capture_output=True, text=True)
+
+
+def must_refuse(root: Path, tiny: Tiny) -> None:
+    """Load the module of a build that did not come to its end: it says what builds it, and leaves PATH alone."""
+    said = shell(root.parents[1], "module load tiny/1.0 || echo refused", "echo $PATH", env=tiny.env)
+    assert f"tiny/1.0 is not built yet: bash {root}/build.sh" in " ".join(said.split())
+    assert "refused" in said
+    assert f"{root}/venv" not in said
 
 
 def shell(folder: Path, *lines: str, env: dict[str, str]) -> str:

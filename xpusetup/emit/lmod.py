@@ -25,8 +25,10 @@ def render_modules(cells: Sequence[Cell], settings: ModuleSettings) -> dict[str,
     """Give a modulefile for each build, by file name; the builds lie in `software/`.
 
     What does not tell builds apart by itself gets the name of its cell. Raises UsageError for a profile that has
-    nothing to name a module after.
+    nothing to name a module after, and where a part is left out: its environment would be without constraints.
     """
+    if not all(any(step.id == "guard" for step in cell.plan.steps) for cell in cells):
+        raise UsageError("a module holds the whole of a profile", fix="leave --only and --until out")
     found = [(_module(cell), _main(cell)[1]) for cell in cells]
     names = [
         (name, version if found.count((name, version)) == 1 else f"{version}-{cell.name}")

@@ -13,8 +13,10 @@ whatis("Description: torch 2.5.1+xpu")
 local top = myFileName():gsub("/+[^/]+/+[^/]+/+[^/]+$", "")
 local root = pathJoin(top, "software/torch-2.5")
 local venv = pathJoin(root, "venv")
+local constraints = pathJoin(venv, "xpusetup-constraints.txt")
 
-if not isFile(pathJoin(venv, "bin/python")) then
+-- It is written when all is installed; build.sh leaves `failed` where one of its steps fails.
+if not isFile(constraints) or isFile(pathJoin(root, "failed")) then
   LmodError("pytorch-xpu/2.5.1+xpu is not built yet: bash " .. pathJoin(root, "build.sh"))
 end
 family("pytorch")
@@ -28,6 +30,6 @@ prepend_path("PATH", pathJoin(venv, "bin"))
 -- A venv on top finds the packages here after its own.
 prepend_path("PYTHONPATH", pathJoin(root, "layer"))
 -- pip and uv keep what was built.
-setenv("PIP_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
-setenv("UV_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
+setenv("PIP_CONSTRAINT", constraints)
+setenv("UV_CONSTRAINT", constraints)
 setenv("XPUSETUP_PREFIX", venv)
