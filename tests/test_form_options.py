@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+    from in_process import Program
+
 pytestmark = pytest.mark.usefixtures("no_server")
 USUAL = {"github": {"from": "source", "label": "big", "gpu_label": "arc"}}
 """What a form needs for a build from source."""
@@ -139,7 +141,8 @@ def test_wheels_are_taken_as_they_were_published(kind: str, name: str) -> None:
     order = EmitOrder(places=(where,), request=REQUESTS.get(name, Request()), options=told)
     with pytest.raises(UsageError, match=f"--{name} does nothing here: published wheels are installed") as caught:
         check_options(kind, KINDS, order)
-    assert caught.value.fix == f"leave --{name} out, or: --from source"
+    label = " --label LABEL" if kind == "github" else ""
+    assert caught.value.fix == f"leave --{name} out, or: the same command with --from source{label}"
 
 
 @pytest.mark.parametrize("kind", ["dockerfile", "apptainer"])
@@ -249,3 +252,39 @@ def test_the_file_that_a_site_names_as_its_profile(kind: str, tmp_path: Path, mo
     assert lock["profile"]["summary"] == parse_profile(small_text(), "x").summary
     if kind == "github":
         assert " --profile own.toml " in made[".github/xpusetup/README.md"]
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("--profile sim", "compile it: xpusetup emit github --profile sim -o d --from source --label LABEL"),
+        ("--profile sim --label big", "compile it: xpusetup emit github --profile sim --label big -o d --from source"),
+        (
+            "--profile sim --from source",
+            "name a runner that has them: xpusetup emit github --profile sim --from source -o d --label LABEL",
+        ),
+        (
+            "--profile torch-2.14 --from source",
+            (
+                "name a runner that has them:"
+                " xpusetup emit github --profile torch-2.14 --from source -o d --label LABEL;"
+                " or take the wheels: xpusetup emit github --profile torch-2.14 -o d --from wheels"
+            ),
+        ),
+        (
+            "--profile torch-2.14 --arch pvc",
+            (
+                "leave --arch out, or:"
+                " xpusetup emit github --profile torch-2.14 --arch pvc -o d --from source --label LABEL"
+            ),
+        ),
+    ],
+)
+def test_a_refused_workflow_names_whole_commands(
+    words: str, fix: str, program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of sim the two refusals named each other's command."""
+    monkeypatch.chdir(tmp_path)
+    ran = program(f"emit github {words} -o d --json")
+    assert ran.code == 2
+    assert ran.document()["error"]["fix"].partition("\n")[0] == fix

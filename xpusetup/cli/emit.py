@@ -25,7 +25,7 @@ Extension = Annotated[str, options.value("--extension", "MODULE", "github: your 
 class ImageRequest:
     """How an image, or another form of a build, is made."""
 
-    origin: options.From = ""
+    origin: options.FormFrom = ""
     system: options.ImageOs = ""
     target: options.ImageTarget = ""
     dialect: options.ImageDialect = ""

@@ -215,9 +215,9 @@ ImageOs = Annotated[str, value("--os", "SYSTEM", "The system of the image.", "ub
 ImageTarget = Annotated[
     str, _choice("--target", "An image to use torch, or one to compile with it.", "runtime", "devel", default="runtime")
 ]
-From = Annotated[
-    str, _choice("--from", "Compile it, or install what was published.", "source", "wheels", default="source")
-]
+ORIGIN = ("--from", "Compile it, or install what was published.", "source", "wheels")
+From = Annotated[str, _choice(*ORIGIN, default="source")]
+FormFrom = Annotated[str, _choice(*ORIGIN, default="source; github: wheels")]
 ImageDialect = Annotated[
     str,
     _choice(

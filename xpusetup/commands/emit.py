@@ -23,6 +23,7 @@ from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import DecidedImage, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, image_table, parse_package_pins
+from xpusetup.emit.instead import check_published, compile_instead, name_runner
 from xpusetup.emit.matrix import Cell, MatrixPlace, choose_python, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
@@ -185,7 +186,7 @@ def emit_github(order: EmitOrder) -> Form:
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",
-            fix="name a runner that has them: --label LABEL; or take what was published: --from wheels",
+            fix=name_runner(published=all(cell.profile.published for cell in made.cells)),
         )
     runners = Runners(
         label=options["label"] or HOSTED,
@@ -238,8 +239,10 @@ def _cells(order: EmitOrder, source: str, *, folder: str = "", portable: bool = 
         portable=portable,
     )
     if axes.source == "wheels" and axes.archs:
-        fix = "leave --arch out, or: --from source"
-        raise UsageError("published wheels hold the device targets that they hold", fix=fix)
+        message = "published wheels hold the device targets that they hold"
+        raise UsageError(message, fix="leave --arch out, or: ", command=compile_instead(source, options))
+    if axes.source == "wheels":
+        check_published(map(load_profile, axes.profiles), compile_instead(source, options))
     where = replace(order.places[0], python="", profile=axes.profiles[0] if axes.profiles else "")
     made = make_cells(where, replace(order.request, arch=()), axes)
     if axes.source != "wheels":
@@ -326,7 +329,9 @@ def check_options(name: str, kinds: Mapping[str, Kind], order: EmitOrder) -> Non
     origin = order.options.get("from") or kind.origin
     if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
         message = f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled"
-        raise UsageError(message, fix=f"leave --{idle[0]} out, or: --from source")
+        raise UsageError(
+            message, fix=f"leave --{idle[0]} out, or: ", command=compile_instead(kind.origin, order.options)
+        )
 
 
 # Images of a plan: from the options of `emit` to a decided image, and the files of its form.

@@ -71,7 +71,7 @@ def _with_another(command: Command, words: Sequence[str]) -> Command:
     words = [*(word for word in words[:own] if word not in {"--json", "--quiet"}), *words[own:]]
     if first.startswith("-"):
         kept = re.sub(rf"\0{first}[=\0][^\0]*", "", "\0".join(("xpusetup", *words))).split("\0")
-        return Command(shlex.join((*kept, *command.again)))
+        return Command(shlex.join((*kept, *command.again)), gaps=command.gaps)
     line = shlex.join(["xpusetup", *(last if word == first else word for word in words)])
     return Command(line) if first in words else command
 
