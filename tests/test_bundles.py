@@ -442,3 +442,47 @@ def test_what_this_program_runs_with() -> None:
     found = running_with()
     assert {"typer", "rich", "pydantic", "pydantic-core"} <= set(found)
     assert "xpusetup" not in found
+
+
+@pytest.mark.parametrize("purpose", ["build", "install"])
+def test_a_damaged_bundle_is_created_again_as_it_was(tmp_path: Path, purpose: str) -> None:
+    """The fix was `bundle create FILE`: it named neither the file nor the profile."""
+    path, files = make_file(tmp_path, "a.tar")
+    told: dict[str, Any] = {"members": hash_members(files), "revs": {"simxpu": "main"}, "purpose": purpose}
+    write_bundle(path, render_bundle(parse(**told)), files)
+    whole, bundle = path.read_bytes(), read_head(path)
+    wheels = " --from wheels" if purpose == "install" else ""
+    again = f"copy it again, or create it again: xpusetup bundle create {path} --profile sim --rev simxpu=main{wheels}"
+    member = whole.index(b"wheels/a.whl", whole.rindex(b"wheels/a.whl") - 1)  # the content of the last one
+    for bad in (whole[:member], whole[: member - 400], whole[:member] + b"X" + whole[member + 1 :]):
+        path.write_bytes(bad)
+        with pytest.raises(UsageError) as caught:
+            read_all(path, bundle)
+        assert caught.value.fix == again, caught.value.message
+    path.write_bytes(b"x" * 2000)
+    with pytest.raises(UsageError, match="is no bundle") as caught:
+        read_head(path)
+    assert caught.value.fix.endswith("xpusetup bundle create FILE --profile PROFILE")  # this file is not written over
+
+
+@pytest.mark.parametrize(
+    ("profile", "purpose", "elsewhere"),
+    [
+        ("sim", "build", ""),
+        ("torch-2.14", "build", "xpusetup bundle create FILE --profile torch-2.14 --from wheels"),
+        ("torch-2.14", "install", "xpusetup bundle create FILE --profile torch-2.14"),
+    ],
+)
+def test_where_a_bundle_is_for_another_command(tmp_path: Path, profile: str, purpose: Any, elsewhere: str) -> None:
+    """Of a bundle of sim `install` advised one of wheels, which `bundle create` refused."""
+    told = to_table(shipped(profile))
+    file = tmp_path / "b.tar"
+    member = tmp_path / "x"
+    member.write_text("x")
+    contents = {f"profile/{profile}.toml": member}
+    changes: dict[str, Any] = {"profile": told, "base": told, "file": f"profile/{profile}.toml", "repositories": []}
+    bundle = parse(**changes, members=hash_members(contents), purpose=purpose, parts=[], pins=[])
+    write_bundle(file, render_bundle(bundle), contents)
+    with pytest.raises(UsageError) as caught:
+        enter(Where(), Request(), str(file), print, print, "install" if purpose == "build" else "build")
+    assert caught.value.fix.partition("; or, where there is a network: ")[2] == elsewhere

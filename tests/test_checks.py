@@ -277,3 +277,21 @@ def test_full_disk_reads_alike_for_one_place_and_many_and_for_any_build() -> Non
     why = check_texts()["res.disk"].why
     assert "these places" not in why
     assert "hours" not in why
+
+
+@pytest.mark.parametrize("goal", ["build", "run"])
+def test_a_profile_without_published_wheels_has_none_to_fetch(goal: Any) -> None:
+    """Its bundle was advised with --from wheels, which `bundle create` refused."""
+    cut_off = machine(network={"routed": False}, torch=None)
+    assert not ask("net.wheels_reach", goal, cut_off, "sim")
+    assert ask("net.git_reach", goal, cut_off, "sim").startswith("fail: no route")
+    assert ask("net.wheels_reach", goal, cut_off).startswith("fail: no route")
+
+
+def test_what_a_maker_installs_is_in_no_bundle() -> None:
+    wanted = shipped("gaudi-1.24.1")
+    facts = machine(network={"routed": False}, torch=None)
+    answer = BY_ID["net.wheels_reach"].ask(Question(facts, wanted, device(wanted.accelerator), "run"))
+    assert answer is not None
+    assert (answer.level, answer.words["commands"]) == ("fail", "")
+    assert "container image" in answer.words["mend"]

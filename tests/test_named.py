@@ -148,3 +148,10 @@ def test_a_mistyped_name_of_a_build_begins_no_other_build(verb: str, program: Pr
     assert "there is no build 'dve'; did you mean dev?" in ran.err
     assert f"xpusetup {verb} --name dev" in ran.err
     assert "a new build names its profile, as in: xpusetup build PROFILE --name dve" in ran.err
+
+
+def test_a_name_like_none_that_is_here_begins_no_build_either(program: Program) -> None:
+    ran = program("build --name=nosuch")
+    assert ran.code == 2
+    assert "there is no build 'nosuch'; here are " in ran.err
+    assert "a new build names its profile, as in: xpusetup build PROFILE --name nosuch" in ran.err

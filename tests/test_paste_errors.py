@@ -9,6 +9,7 @@ import pytest
 
 from data.diagnosis import diagnose
 from data.pasting import causes, errors, findings, look
+from xpusetup.base.errors import UsageError
 from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.known_bad import concerns
@@ -118,6 +119,25 @@ def test_a_message_alone_is_no_cause(tmp_path: Path, text: str) -> None:
     assert causes(text) == []
     assert told.causes == []
     assert told.symptoms
+
+
+def test_code_for_cuda_is_the_cause_where_the_gpu_is_intels(tmp_path: Path) -> None:
+    text = (
+        "03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
+        "AssertionError: Torch not compiled with CUDA enabled\n"
+    )
+    file = tmp_path / "post.txt"
+    file.write_text(text)
+    told = read_paste([str(file)]).describe(tuple(findings(text).values()))
+    assert ([each.id for each in told.causes], told.symptoms) == (["rt.cuda_code"], [])
+
+
+def test_facts_that_doctor_saved_are_no_post(tmp_path: Path) -> None:
+    file = tmp_path / "facts.json"
+    file.write_text('{"schema": 1, "taken": "2026-11-30T08:00:00+00:00", "hardware": {"gpus": []}}')
+    with pytest.raises(UsageError, match="holds what doctor --save wrote") as error:
+        read_paste([str(file)])
+    assert f"xpusetup doctor --facts {file}" in str(error.value.fix)
 
 
 def test_what_a_program_lacks_is_no_cause_where_the_device_works(tmp_path: Path) -> None:

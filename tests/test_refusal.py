@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
+from data.profiles import shipped
+from xpusetup.base.document import read_as, to_table
 from xpusetup.base.verbs import ALIASES, COMMANDS, FIRST, MORE, OLD, VERBS
+from xpusetup.bundle.contents import Bundle, render_bundle
+from xpusetup.bundle.io import hash_members, write_bundle
 from xpusetup.cli import app
 
 if TYPE_CHECKING:
@@ -69,6 +73,17 @@ THEN = """
         ("version", "there is no command 'version'; did you mean --version?", "--version"),
         ("build sim --yes", "build has no --yes: it asks nothing", "build sim"),
         ("list --root a", "list has no --root: status does that", "status --root a"),
+        ("list --cache --root a", "list has no --root: status does that", "status --root a"),
+        ("setup --apply -o d --paste x -v", "setup has no --paste: doctor does that", "doctor --paste x -v"),
+        ("build --bundle x.tar --dry-run", "build has no --dry-run: plan does that", "plan"),
+        ("ls --root=a", "list has no --root: status does that", "status --root=a"),
+        ("build -y sim --bundle x.tar", "build has no -y: it asks nothing", "build sim --bundle x.tar"),
+        ("build 2.14 -j 4 --dry-run --bundle=x.tar", "build has no --dry-run: plan does that", "plan 2.14"),
+        (
+            "build --dry-run -j8 --only torch -p sim",
+            "build has no --dry-run: plan does that",
+            "plan --only torch -p sim",
+        ),
         ("plan --jsn sim", "plan has no --jsn; did you mean --json?", "plan --json sim"),
     ],
 )
@@ -188,3 +203,29 @@ def test_what_is_common_is_an_option(program: Program) -> None:
         assert command.common <= options, name
         told = program(f"{name} --help").out
         assert told.index("Options:") < (told.index("Advanced:") if "Advanced:" in told else len(told))
+
+
+@pytest.mark.parametrize(("words", "plan"), [("", "--profile sim --rev simxpu=main"), ("sim ", "sim")])
+def test_a_plan_of_a_bundle_is_of_its_profile(words: str, plan: str, program: Program, tmp_path: Path) -> None:
+    """The fix was `plan --bundle x.tar`, and plan has no --bundle."""
+    sim = to_table(shipped("sim"))
+    told = {
+        "schema": 1,
+        "created_by": "0.1.0",
+        "profile": sim,
+        "base": sim,
+        "file": "profile/sim.toml",
+        "parts": [],
+        "pins": [],
+        "python": "3.11.7",
+        "machine": "x86_64",
+        "repositories": [],
+        "revs": {"simxpu": "main"},
+    }
+    member = tmp_path / "sim.toml"
+    member.write_text("x")
+    files = {"profile/sim.toml": member}
+    bundle = read_as(Bundle, {**told, "members": hash_members(files)})
+    write_bundle(tmp_path / "x.tar", render_bundle(bundle), files)
+    ran = program(f"build {words}--bundle x.tar --dry-run")
+    assert ran.err == f" ✗ build has no --dry-run: plan does that\n   fix  xpusetup plan {plan}\n"

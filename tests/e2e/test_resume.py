@@ -68,6 +68,17 @@ def test_second_build_runs_nothing(tiny: Tiny, built: Path) -> None:
     assert (built / "manifest.json").read_bytes() == before
 
 
+def test_a_step_that_runs_alone_leaves_those_after_it_to_come(tiny: Tiny, built: Path) -> None:
+    """They were done with what the step made before."""
+    words = ("build", *tiny.options(built), "--verify", "off", "--json")
+    result = xpusetup(*words, "--set", "tiny.TINY_ROUND=7", "--until", "tiny.build", env=tiny.env).result
+    assert (result["ran"], result["verified"]) == (["tiny.build"], None)
+    assert "tiny.install" in result["left"]
+    assert "tiny.install" in xpusetup("status", *tiny.options(built), "--json", env=tiny.env).result["left"]
+    assert "tiny.install" in xpusetup(*words, env=tiny.env).result["ran"]
+    assert xpusetup("status", *tiny.options(built), "--json", env=tiny.env).result["left"] == []
+
+
 @pytest.mark.parametrize("verb", ["build", "plan"])
 def test_what_is_done_is_told_without_what_only_reads_new_files(tiny: Tiny, built: Path, verb: str) -> None:
     argv = command(verb, *tiny.options(built), "--verify", "off")

@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -12,6 +13,7 @@ from packaging.tags import Tag
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
+from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import UnfitError, read_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import Exact, Limits, Name, Rev, Strict, VersionText
@@ -155,6 +157,28 @@ def render_bundle(bundle: Bundle) -> str:
     return json.dumps(to_table(bundle), indent=1, sort_keys=True) + "\n"
 
 
+AGAIN = Advice(
+    "copy it again, or create another: ",
+    Command("xpusetup bundle create FILE --profile PROFILE", gaps=("FILE", "PROFILE")),
+)
+"""What mends a bundle that does not say what it was made of."""
+
+
+def asked_words(
+    profile: str, revs: Mapping[str, str], takes: Mapping[str, str], toolkit: str | None
+) -> tuple[str, ...]:
+    """Give the options by which a plan or a bundle is asked for as one was."""
+    pairs = {"--rev": revs, "--take": takes}
+    more = [word for option, each in pairs.items() for pair in each.items() for word in (option, "=".join(pair))]
+    return ("--profile", profile, *more, *(("--toolkit", toolkit) if toolkit else ()))
+
+
+def create_again(file: str, purpose: str, words: Iterable[str]) -> Command:
+    """Give the command that creates a bundle anew where it lies."""
+    wheels = ("--from", "wheels") if purpose == "install" else ()
+    return Command(shlex.join(("xpusetup", "bundle", "create", file, *words, *wheels)))
+
+
 def parse_bundle(text: bytes, origin: str) -> Bundle:
     """Read bundle.json. Raises UsageError for what this program cannot use, and for names that lead elsewhere."""
     data: Any = None
@@ -166,7 +190,7 @@ def parse_bundle(text: bytes, origin: str) -> Bundle:
             fix = f"unpack its newer xpusetup: tar -xf {origin} {PROGRAM}"
             raise UsageError(f"{origin} was made by a newer xpusetup ({data.get('created_by')})", fix=fix) from error
         lines = [f"{origin}: {HEAD}: {line}" for line in describe(error, Bundle, data)]
-        raise UsageError("\n".join(lines), fix="create it again: ", command="xpusetup bundle create FILE") from error
+        raise UsageError("\n".join(lines), fix=AGAIN) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{origin} is no bundle of xpusetup: its {HEAD} is no JSON", fix="check its name") from error
     for name in _odd_names(bundle):

@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from xpusetup.base.command import Advice, Command
+from xpusetup.base.command import Advice
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.text import render_size
 from xpusetup.bundle.contents import (
+    AGAIN,
     HEAD,
     Bundle,
     BundleMember,
     BundleRepository,
+    asked_words,
+    create_again,
     has_files,
     is_safe,
     parse_bundle,
@@ -149,7 +152,6 @@ def _last(words: bytes) -> str:
 
 BLOCK = 1 << 20
 LARGEST_HEAD = 64 << 20
-AGAIN = Advice("copy it again, or create it again: ", Command("xpusetup bundle create FILE", gaps=("FILE",)))
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:
@@ -196,20 +198,20 @@ def _describe(name: str, size: int) -> tarfile.TarInfo:
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[tarfile.TarFile]:
+def _open(path: Path, fix: Advice = AGAIN) -> Iterator[tarfile.TarFile]:
     try:
         if not (stat.S_ISREG(mode := path.stat().st_mode) or stat.S_ISDIR(mode)):
             raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
         with tarfile.open(path, "r:") as tar:
             yield tar
     except tarfile.TarError as error:
-        raise _no_tar(path, error) from error
+        raise _no_tar(path, error, fix) from error
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", fix="check its name and permissions") from error
 
 
-def _no_tar(path: Path, error: tarfile.TarError) -> UsageError:
-    return UsageError(f"{path} is no bundle of xpusetup, or was cut off: {error}", fix=AGAIN)
+def _no_tar(path: Path, error: tarfile.TarError, fix: Advice) -> UsageError:
+    return UsageError(f"{path} is no bundle of xpusetup, or was cut off: {error}", fix=fix)
 
 
 def read_head(path: Path) -> Bundle:
@@ -238,7 +240,9 @@ def read_members(path: Path, bundle: Bundle) -> Iterator[tuple[str, Iterator[byt
     Raises UsageError at the first that is not what the bundle says, that it does not name, or that is not there.
     """
     wanted = {member.name: member for member in bundle.members}
-    with _open(path) as tar:
+    words = asked_words(bundle.base.name, bundle.revs, bundle.takes, bundle.toolkit)
+    fix = Advice("copy it again, or create it again: ", create_again(str(path), bundle.purpose, words))
+    with _open(path, fix) as tar:
         _head(tar, path)
         while (info := tar.next()) is not None:
             if not is_safe(info.name):
@@ -247,23 +251,23 @@ def read_members(path: Path, bundle: Bundle) -> Iterator[tuple[str, Iterator[byt
             stream = tar.extractfile(info) if info.isreg() else None
             if member is None or stream is None:
                 why = "is no plain file" if stream is None else "stands twice in it, or it does not name it"
-                raise UsageError(f"{path}: {info.name} {why}", fix=AGAIN)
-            yield info.name, _blocks(stream, member, path)
+                raise UsageError(f"{path}: {info.name} {why}", fix=fix)
+            yield info.name, _blocks(stream, member, path, fix)
     if wanted:
         more = f" and {len(wanted) - 1} more" if len(wanted) > 1 else ""
-        raise UsageError(f"{path} was cut off: it lacks {min(wanted)}{more}", fix=AGAIN)
+        raise UsageError(f"{path} was cut off: it lacks {min(wanted)}{more}", fix=fix)
 
 
-def _blocks(stream: IO[bytes], member: BundleMember, path: Path) -> Iterator[bytes]:
+def _blocks(stream: IO[bytes], member: BundleMember, path: Path, fix: Advice) -> Iterator[bytes]:
     digest = hashlib.sha256()
     try:
         while block := stream.read(BLOCK):
             digest.update(block)
             yield block
     except tarfile.TarError as error:
-        raise _no_tar(path, error) from error
+        raise _no_tar(path, error, fix) from error
     if digest.hexdigest() != member.sha256:
-        raise UsageError(f"{path}: {member.name} is not what it was: its hash differs", fix=AGAIN)
+        raise UsageError(f"{path}: {member.name} is not what it was: its hash differs", fix=fix)
 
 
 def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None], *, only: str = "") -> None:

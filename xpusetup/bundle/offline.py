@@ -14,7 +14,7 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Plan, Request, Step
 from xpusetup.bundle import without_network
-from xpusetup.bundle.contents import Bundle, make_offline
+from xpusetup.bundle.contents import Bundle, create_again, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.shipped import load_profile, other_ways, profile_names, stack_names
 from xpusetup.config.take import choose_toolkit, take_parts
@@ -173,10 +173,11 @@ HOLDS = {"build": "what a build fetches", "install": "published wheels with what
 def _refuse_other(bundle: Bundle, request: Request, file: str, command: str) -> None:
     if bundle.purpose != command:
         other = Command(shlex.join(("xpusetup", bundle.purpose, "--bundle", file)))
-        source = "wheels" if command == "install" else "source"
-        fix = Advice(other, "; or, where there is a network: ")
-        elsewhere = f"xpusetup bundle create FILE --from {source}"
-        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix, command=elsewhere)
+        fix = Advice(other)
+        if command == "build" or bundle.base.published:
+            elsewhere = create_again("FILE", command, ("--profile", bundle.base.name))
+            fix = Advice(other, "; or, where there is a network: ", Command(elsewhere, gaps=("FILE",)))
+        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix)
     if (here := read_machine()) != bundle.machine:
         raise UsageError(
             f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
@@ -199,7 +200,7 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
     kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
     if where.toolkit not in ("", kit):
-        other = f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
+        other = Command(f"xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}", gaps=("FILE",))
         raise UsageError(f"the bundle was made for --toolkit {kit}", fix="leave --toolkit out, or: ", command=other)
     workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
@@ -209,7 +210,7 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
         raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
     if workspace.base != bundle.base:
         message = f"the bundle was made for another {bundle.base.name} than {name} is here"
-        other = f"xpusetup bundle create FILE --profile {name}"
+        other = Command(f"xpusetup bundle create FILE --profile {name}", gaps=("FILE",))
         raise UsageError(message, fix="leave --profile out, or create a bundle for it: ", command=other)
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"

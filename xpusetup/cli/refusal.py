@@ -2,7 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -124,8 +125,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
         line = shlex.join(["xpusetup", *(word for word in words if word != option)])
         return UsageError(f"{name} has no {option}: it shows what it would do, and asks first", command=line)
     if beside := INSTEAD.get((name, option)):
-        verb, kept, why = beside
-        right = [part for word in words for part in ([verb] if word == name else kept if word == option else [word])]
+        verb, why = beside
+        commands = error.ctx.find_root().command.commands
+        right = [verb, *_only_known(words[1:], commands[name], commands[verb])]
         return UsageError(f"{name} has no {option}: {why}", command=shlex.join(["xpusetup", *right]))
     if (name, option) == ("emit", "--bundle") and "module" in words:
         return _module_of_bundle(words)
@@ -164,6 +166,32 @@ def _module_of_bundle(words: list[str]) -> UsageError:
     return UsageError(message, fix=Advice("", Command(line), "\nthen, in the folder that it writes: ", build))
 
 
+def _only_known(words: list[str], mine: Any, other: Any) -> list[str]:
+    """Keep what another command takes too. Of a bundle that it does not take stays what it is of."""
+    kept: list[str] = []
+    named = False
+    for found, piece in _pieces(words, other, mine):
+        theirs = _takes(other, piece)
+        if theirs or not piece[0].startswith("-"):
+            kept += piece
+            named |= not piece[0].startswith("-") or (found is not None and found.name in {"profile", "name"})
+        elif found is not None and found.name == "bundle" and not named:
+            kept += _made_with(piece[-1].partition("=")[2] or piece[-1])
+    return kept
+
+
+def _made_with(file: str) -> tuple[str, ...]:
+    """Give the options with which a bundle was made; none where it cannot be read."""
+    from xpusetup.bundle.contents import asked_words
+    from xpusetup.bundle.io import read_head
+
+    try:
+        bundle = read_head(Path(file))
+    except XpuError:
+        return ()
+    return asked_words(bundle.base.name, bundle.revs, bundle.takes, bundle.toolkit)
+
+
 FEW = 2
 """Number of commands up to which an option is theirs, and not one of builds or of all."""
 
@@ -179,13 +207,13 @@ def _commands_with(option: str, root: Any) -> list[str]:
     ]
 
 
-INSTEAD: dict[tuple[str, str], tuple[str, list[str], str]] = {
-    ("build", "--dry-run"): ("plan", [], "plan does that"),
-    ("list", "--root"): ("status", ["--root"], "status does that"),
-    ("setup", "--paste"): ("doctor", ["--paste"], "doctor does that"),
-    **dict.fromkeys((("build", "--yes"), ("build", "-y")), ("build", [], "it asks nothing")),
+INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
+    ("build", "--dry-run"): ("plan", "plan does that"),
+    ("list", "--root"): ("status", "status does that"),
+    ("setup", "--paste"): ("doctor", "doctor does that"),
+    **dict.fromkeys((("build", "--yes"), ("build", "-y")), ("build", "it asks nothing")),
 }
-"""What does what an option is asked for: the command, what stands for the option, and the words."""
+"""What does what an option is asked for: the command, and the words."""
 ASKING = ("remove", "uninstall", "adopt")
 """Commands that show what they would do, and ask."""
 
@@ -208,13 +236,17 @@ def _put_behind(root: Any, words: list[str]) -> list[str]:
 
 def _takes(command: Any, words: Sequence[str]) -> bool:
     """Say whether a command takes these words as options with their values, all of them."""
-    options = {option: each for each in command.params for option in each.opts}
+    return all(found is not None for found, _piece in _pieces(words, command))
+
+
+def _pieces(words: Sequence[str], *commands: Any) -> Iterator[tuple[Any, list[str]]]:
+    """Cut words into options with their values, and others; give the option, or None where no command has it."""
+    options = {option: each for command in commands for each in command.params for option in each.opts}
     place = 0
     while place < len(words):
-        option, given, _ = words[place].partition("=")
-        found = options.get(option) or options.get(option[:2])
-        if found is None:
-            return False
-        attached = bool(given) or found.is_flag or option not in found.opts
-        place += 1 if attached else 2
-    return place == len(words)
+        option, attached, _ = words[place].partition("=")
+        found = options.get(option) or (options.get(option[:2]) if option[1:2] != "-" else None)
+        count = 1 if found is None or attached or found.is_flag or option not in found.opts else 2
+        piece = [*words[place : place + count]]
+        yield (found if len(piece) == count else None), piece
+        place += count

@@ -36,7 +36,7 @@ from xpusetup.plan.install import (
     members_without_wheels,
 )
 from xpusetup.run.lock import BusyError, hold_lock
-from xpusetup.run.manifest import read_document, read_keys, read_manifest, read_standing
+from xpusetup.run.manifest import forget_after, read_document, read_keys, read_manifest, read_standing
 from xpusetup.run.prepare import (
     PreparedPlan,
     find_ready,
@@ -237,6 +237,8 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
         run = make_run(prepared, request, lock, {**tuned, **ready.network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
+        if request.until:
+            forget_after(prepared.root, outcome.ran)
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(note(text))

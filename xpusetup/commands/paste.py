@@ -23,6 +23,7 @@ from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT
+from xpusetup.run.root import parse_document
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 AMBIGUOUS = (
@@ -32,8 +33,8 @@ AMBIGUOUS = (
     *("import.load_failed", "rt.cuda_code"),
 )
 """Causes that only say that it fails: the message has many, and it does not tell which."""
-DECIDES = {"rt.cuda_code": "torch.build"}
-"""Of these: where this part was told, they say why."""
+DECIDES = {"rt.cuda_code": ("torch.build", "hardware.gpus")}
+"""Of these: where one of these parts was told, they say why."""
 DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
@@ -224,6 +225,10 @@ def read_paste(names: Sequence[str]) -> Paste:
 
     data = [_read(name) for name in names]
     texts = [each.decode("utf-8", errors="replace") for each in data]
+    for name, text in zip(names, texts, strict=True):
+        if name != STDIN and "taken" in parse_document(text):
+            line = shlex.join(("xpusetup", "doctor", "--facts", name))
+            raise UsageError(f"{name} holds what doctor --save wrote, and no post", command=line)
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
     facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD)
     causes = _causes(texts, facts)
@@ -240,8 +245,7 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
     """Say whether a cause says no more than that it fails."""
     if cause.id in OF_PROGRAMS:
         return torch_works(facts)
-    wanted = DECIDES.get(cause.id)
-    return cause.id in AMBIGUOUS and not (wanted and facts.is_told(wanted))
+    return cause.id in AMBIGUOUS and not any(map(facts.is_told, DECIDES.get(cause.id, ())))
 
 
 def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 from xpusetup.base.model import Goal, Level
 from xpusetup.doctor.question import CheckAnswer, Question, intel_gpus, numbers
@@ -20,14 +21,22 @@ def check_reach(question: Question) -> CheckAnswer | None:
 
 
 def check_downloads(question: Question) -> CheckAnswer | None:
-    """Say whether the published wheels can be fetched, where no torch is here that serves."""
-    network = question.facts.network
-    if network is None or _serves(question):
+    """Say whether what is installed can be fetched, where nothing is built and no torch is here that serves."""
+    network, profile = question.facts.network, question.profile
+    if network is None or _serves(question) or (profile.published is None and profile.installer is None):
         return None
     if not (why := cut_off(question.facts, question.profile.git_hosts)):
         untried = network.reach is None and bool(intel_gpus(question))
         return CheckAnswer("unknown", "not tried: xpusetup doctor --only net.wheels_reach") if untried else None
-    return _unreached(question, why, (), " --from wheels")
+    found = _unreached(question, why, (), " --from wheels")
+    return found if profile.installer is None else replace(found, words=BY_ITS_MAKER)
+
+
+BY_ITS_MAKER = {
+    "means": "The maker's installer fetches what it installs",
+    "mend": "No bundle can carry it: take its maker's container image, or name a proxy (https_proxy).",
+    "commands": "",
+}
 
 
 def _serves(question: Question) -> bool:

@@ -25,7 +25,7 @@ from xpusetup.system import files
 from xpusetup.system.git import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Step
     from xpusetup.config.profile import Profile
@@ -385,6 +385,14 @@ def read_standing(root: Root) -> Standing:
         held=held,
         cut=_begun(root) if is_abandoned(root / "lock") else (),
     )
+
+
+def forget_after(root: Root, ran: Collection[str]) -> None:
+    """Take back that the steps after those that ran are done, where a run was to stop before them."""
+    steps = tuple(read_stamps(root))
+    for step in _find_open(root, steps, {*steps} - {*ran}):
+        if step not in ran:
+            (root / f"stamps/{step}").unlink(missing_ok=True)
 
 
 def _find_open(root: Root, steps: tuple[str, ...], stamps: Container[str]) -> tuple[str, ...]:

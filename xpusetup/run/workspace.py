@@ -255,21 +255,28 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
     if settings.profile:
         return replace(where, profile=full_name(settings.profile)), settings.origins["profile"]
     if where.name:
-        _refuse_near(where.name, settings)
+        _refuse_new(where.name, settings)
     from xpusetup.recommend.default import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
 
 
-def _refuse_near(name: str, settings: Settings) -> None:
-    """Raise UsageError for a name that no build has and that is like one that is here: one letter costs hours."""
-    close = nearest(name, [root.path.name for root in find_roots(roots_folder(settings))])
-    if close and not _root(Where(), settings, name).exists():
+def _refuse_new(name: str, settings: Settings) -> None:
+    """Raise UsageError for a name that no build has, where others are here: a wrong name costs hours of another one."""
+    there = [root.path.name for root in find_roots(roots_folder(settings))]
+    if not there or _root(Where(), settings, name).exists():
+        return
+    new = Command(f"xpusetup build PROFILE --name {shlex.quote(name)}", gaps=("PROFILE",))
+    if close := nearest(name, there):
         meant = Command(f"the same command with --name {close}", again=("--name", close))
-        new = Command(f"xpusetup build PROFILE --name {shlex.quote(name)}", gaps=("PROFILE",))
         fix = Advice(meant, "\na new build names its profile, as in: ", new)
         raise UsageError(f"there is no build {name!r}; did you mean {close}?", fix=fix)
+    message = f"there is no build {name!r}; here are {', '.join(there[:MOST_BUILDS])}"
+    raise UsageError(message, fix=Advice("a new build names its profile, as in: ", new))
+
+
+MOST_BUILDS = 5
 
 
 def check_stack(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.bundle.contents import asked_words, create_again
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import name_file, prose
 from xpusetup.ui.unverified import show_unverified
@@ -61,11 +62,8 @@ def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> N
 
 
 def _create(data: BundleContents) -> str:
-    pairs = {"--rev": data.revs, "--take": data.takes}
-    more = [word for option, each in pairs.items() for pair in each.items() for word in (option, "=".join(pair))]
-    wheels = ("--from", "wheels") if data.purpose == "install" else ()
-    kit = ("--toolkit", data.toolkit) if data.toolkit else ()
-    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *kit, *wheels))
+    words = asked_words(data.profile, data.revs, data.takes, data.toolkit)
+    return create_again(data.file, data.purpose, words)
 
 
 def _show_contents(console: Console, data: BundleContents) -> None:
