@@ -28,6 +28,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, str(tmp_path))
 
 
+OF_BUNDLE = "emit has no option --bundle; the build of a module has it"
+THEN = """
+        then, in the folder that it writes: xpusetup build --bundle x.tar --root DIR/software/NAME
+        Replace DIR and NAME before you run it."""
+
+
 @pytest.mark.parametrize(
     ("words", "message", "fix"),
     [
@@ -43,6 +49,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("-p sim", "xpusetup has no option -p", "--help"),
         ("plan sim --bundle x.tar", "plan has no option --bundle; install and build have it", "plan --help"),
         ("doctor --bundle=x.tar", "doctor has no option --bundle; install and build have it", "doctor --help"),
+        ("emit module sim --bundle x.tar -o sw", OF_BUNDLE, f"emit module sim -o sw{THEN}"),
+        ("emit module sim -o sw --bundle=x.tar", OF_BUNDLE, f"emit module sim -o sw{THEN}"),
         ("build --gpu-label x", "build has no option --gpu-label; emit has it", "build --help"),
         ("list --zzz", "list has no option --zzz", "list --help"),
         ("build -j -3", "--jobs: -3 is too small; the least is 1", "build --help"),

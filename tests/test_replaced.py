@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from xpusetup.commands.status import status_of_one
 from xpusetup.plan.install import INSTALL, make_install_plan
 from xpusetup.run.guard import list_replaced
 from xpusetup.run.prepare import PreparedPlan, forget_replaced
-from xpusetup.run.root import Root, lock_document
+from xpusetup.run.root import Root, find_damage, lock_document
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -53,6 +54,22 @@ def prepared(root: Root, plan: Plan) -> PreparedPlan:
 def test_nothing_is_forgotten_where_nothing_changed(root: Root) -> None:
     assert forget_replaced(prepared(root, plan_for("torch-2.14"))) == []
     assert stamps(root) == BUILT
+
+
+def test_a_root_that_was_moved_is_judged_where_it_is(root: Root, tmp_path_factory: pytest.TempPathFactory) -> None:
+    made = root / "venv/pyvenv.cfg"
+    made.write_text("home = /usr/bin\n")
+    sha256 = hashlib.sha256(made.read_bytes()).hexdigest()
+    (root / "inputs").mkdir()
+    for name in ("venv", "guard"):
+        (root / f"inputs/{name}").write_text(f"xpusetup 1\nroot {root}\nscript 0\n\n")
+    (root / "stamps/venv").write_text(f"key\n{sha256} 16 0.000000000 0.000000000 1 {made}\n")
+    moved = Root(root.path.rename(tmp_path_factory.mktemp("other") / "place"))
+    assert (find_damage(moved), list_replaced(moved)) == ({}, [])
+    (moved / "venv/pyvenv.cfg").unlink()
+    (moved / "packages/umf-1.1.0.dist-info").rename(moved / "packages/umf-1.2.0.dist-info")
+    assert find_damage(moved) == {"venv": f"{moved}/venv/pyvenv.cfg is missing"}
+    assert [(row.name, row.now) for row in list_replaced(moved)] == [("umf", "1.2.0")]
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,7 @@ def test_moved_and_read_only(tiny: Tiny, folder: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere/sw"
     shutil.copytree(folder, moved, symlinks=True)
     shutil.move(folder, hidden := tmp_path / "hidden")
+    root = moved / "software/tiny-1.0"
     try:
         subprocess.run(("chmod", "-R", "a-w", str(moved)), check=True)
         said = shell(moved, "module load tiny", ASK, env=tiny.env)
@@ -125,6 +126,15 @@ def test_moved_and_read_only(tiny: Tiny, folder: Path, tmp_path: Path) -> None:
         venv = tmp_path / "mine"
         lines = ("module load tiny/1.0", f"python -m venv --without-pip {venv} && . {venv}/bin/activate", ASK)
         assert f"1.0 {moved}/software/tiny-1.0/venv/" in shell(moved, *lines, env=tiny.env)
+        for more in ((), ("--check",)):
+            seen = xpusetup("status", "--root", str(root), *more, "--json", env=tiny.env)
+            assert (seen.code, seen.result["damaged"], seen.result["replaced"]) == (0, {}, [])
+            assert [wheel["path"] for wheel in seen.result["wheels"]] == [str(next(root.glob("wheels/*.whl")))]
     finally:
         subprocess.run(("chmod", "-R", "u+w", str(moved)), check=True)
+        library = next(root.glob("venv/lib/python3*/site-packages/tiny*.so"))
+        library.write_bytes(library.read_bytes() + b"more")
+        seen = xpusetup("status", "--root", str(root), "--check", "--json", env=tiny.env)
+        assert seen.code == 1
+        assert f"{library} was changed" in seen.document["result"]["damaged"]["tiny.install"]
         shutil.move(hidden, folder)

@@ -129,10 +129,18 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
         commands = error.ctx.find_root().command.commands
         right = [verb, *_only_known(words[1:], commands[name], commands[verb])]
         return UsageError(f"{name} has no {option}: {why}", command=shlex.join(["xpusetup", *right]))
+    if (name, option) == ("emit", "--bundle") and "module" in words:
+        return _module_of_bundle(words)
     if error.possibilities:
         close = error.possibilities[0]
         right = [re.sub(rf"^{re.escape(option)}(?==|$)", close, word) for word in words]
         return UsageError(f"{name} has no {option}; did you mean {close}?", command=shlex.join(["xpusetup", *right]))
+    return _unknown_option(error, name, words)
+
+
+def _unknown_option(error: Any, name: str, words: list[str]) -> UsageError:
+    """Tell an option that no spelling makes one of this command, and which commands have it."""
+    option = error.option_name
     path = _path_of(words)
     message = f"{path.partition(' ')[2] or name} has no option {option}"
     one_dash = next((word for word in words if re.match(rf"{re.escape(option)}[a-z]", word)), "")
@@ -144,6 +152,18 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
     if 0 < len(others) <= FEW:
         message += f"; {' and '.join(others)} {'has' if len(others) == 1 else 'have'} it"
     return UsageError(message, command=f"{path} --help")
+
+
+def _module_of_bundle(words: list[str]) -> UsageError:
+    """Tell the two commands by which a module comes from a bundle: it is its build that reads one."""
+    at = next(place for place, word in enumerate(words) if word.partition("=")[0] == "--bundle")
+    _, joined, file = words[at].partition("=")
+    end = at + (1 if joined else 2)
+    file = file or next(iter(words[at + 1 : end]), "FILE")
+    line = shlex.join(["xpusetup", *words[:at], *words[end:]])
+    build = Command(f"xpusetup build --bundle {shlex.quote(file)} --root DIR/software/NAME", gaps=("DIR", "NAME"))
+    message = "emit has no option --bundle; the build of a module has it"
+    return UsageError(message, fix=Advice("", Command(line), "\nthen, in the folder that it writes: ", build))
 
 
 def _only_known(words: list[str], mine: Any, other: Any) -> list[str]:

@@ -19,7 +19,7 @@ from xpusetup.base.errors import XpuError
 from xpusetup.plan.context import file_name
 from xpusetup.run import judge_code
 from xpusetup.run.manifest import read_document
-from xpusetup.run.root import Root, find_damage, keep_damage, read_stamps
+from xpusetup.run.root import Root, find_damage, keep_damage, place_here, read_stamps
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -406,9 +406,20 @@ CODE = ".code"
 """How the name of the list of guarded byte code ends, beside the record; helpers/guard_environment.py writes it."""
 
 
+def read_guarded(root: Root) -> dict[str, Any]:
+    """Read what was guarded, with its files where they are now; empty where nothing was that can be read."""
+    document = read_document(root / GUARDED)
+    if parse_guard(document) is None:
+        return {}
+    rows = [
+        {**row, "record": place_here(root, "guard", str(row.get("record", "")))} for row in document["distributions"]
+    ]
+    return {**document, "packages": place_here(root, "guard", str(document["packages"])), "distributions": rows}
+
+
 def list_replaced(root: Root) -> list[ReplacedPackage]:
     """List what was replaced, removed or added against the guard; empty where nothing was ever guarded."""
-    found = read_changes(read_document(root / GUARDED), read_stamps(root).values())
+    found = read_changes(read_guarded(root), read_stamps(root).values())
     if found is None or not found[1]:
         return []
     guard, changes = found
@@ -433,7 +444,7 @@ def find_altered_steps(root: Root) -> dict[str, str]:
     stamps = read_stamps(root)
     lines = (files.read_text((root / GUARDED).with_suffix(CODE)) or "").splitlines()
     code = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
-    altered = find_altered(read_document(root / GUARDED), code)
+    altered = find_altered(read_guarded(root), code)
     steps = {_installed_by(record, stamps): why for record, why in reversed(altered.items())}
     return {step: why for step, why in steps.items() if step in stamps}  # else it is to be installed again anyway
 

@@ -18,7 +18,7 @@ from xpusetup.plan.addon import DISTRIBUTION
 from xpusetup.plan.context import file_name, patches_of
 from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
-from xpusetup.run.keys import installs, parse_stamp
+from xpusetup.run.keys import installs
 from xpusetup.run.lock import hold_lock, is_abandoned, is_held
 from xpusetup.run.root import BEGUN, Root, parse_document, read_lock, read_stamps
 from xpusetup.system import files
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Step
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
+    from xpusetup.run.keys import Stamp
     from xpusetup.run.runner import RunOutcome
     from xpusetup.run.time_left import History
 
@@ -91,12 +92,12 @@ def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Ro
         ends = {"source": ("build",), "wheel": ("fetch", "build")}  # of a tree of the user's own it is built
         rows = [(f"{part.name}.{end}", part.distribution, part.version) for part in parts for end in ends[part.kind]]
         rows.append((f"{XPU}.build", DISTRIBUTION, ""))
-    return [wheel for row in rows for wheel in _wheels(root, *row)]
+    stamps = read_stamps(root)
+    return [wheel for row in rows if row[0] in stamps for wheel in _wheels(stamps[row[0]], *row)]
 
 
-def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[RootWheel]:
-    stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
-    for made in stamp.made if stamp else ():
+def _wheels(stamp: Stamp, step: str, distribution: str, version: str) -> Iterator[RootWheel]:
+    for made in stamp.made:
         if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
             named = Path(made.path).name.split("-")[1]
             said = f"{made.path}{STATEMENT}"

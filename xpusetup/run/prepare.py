@@ -25,7 +25,7 @@ from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.plan.steps import describe_set
-from xpusetup.run.guard import GUARDED, look_for_damage, read_damage
+from xpusetup.run.guard import look_for_damage, read_damage, read_guarded
 from xpusetup.run.keys import Stamp, Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
 from xpusetup.run.root import (
@@ -163,7 +163,7 @@ class PreparedPlan:
 
     def replaced(self, stamps: Mapping[str, Stamp]) -> dict[str, str]:
         """Say which steps have to be repeated, because what they installed was replaced since."""
-        return read_damage(read_document(self.root / GUARDED), stamps.values(), self.plan.steps)
+        return read_damage(read_guarded(self.root), stamps.values(), self.plan.steps)
 
 
 def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> PreparedPlan:

@@ -42,6 +42,8 @@ SECOND = "rebuild.json"
 SECOND_HOME, SECOND_ZONE = "home", "zone"
 DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
 """The names under which files are written before they are whole, by system/files.py, by steps and by helpers."""
+PLACE = re.compile(r"^root (.+)$", re.MULTILINE)
+"""Where a root lay when a step was done, as the inputs of its key say."""
 GOING = ".removing"
 """How the name of a folder ends while it is removed."""
 
@@ -216,10 +218,22 @@ def refresh_stamps(root: Root) -> None:
 
 
 def read_stamps(root: Root) -> dict[str, Stamp]:
-    """Read all stamps, also those of other plans in this root."""
+    """Read all stamps, also those of other plans in this root. Of a root that was moved, their files are here."""
     names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
     stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
-    return {name: stamp for name, stamp in stamps if stamp is not None}
+    return {name: _place_here(root, name, stamp) for name, stamp in stamps if stamp is not None}
+
+
+def _place_here(root: Root, step: str, stamp: Stamp) -> Stamp:
+    return stamp._replace(made=tuple(each._replace(path=place_here(root, step, each.path)) for each in stamp.made))
+
+
+def place_here(root: Root, step: str, path: str) -> str:
+    """Give where a file is now that a step wrote down: the root may have been moved since the step was done."""
+    if path.startswith(f"{root}/"):
+        return path
+    place = PLACE.search(files.read_text(root / f"inputs/{step}") or "")
+    return f"{root}{path.removeprefix(place[1])}" if place and path.startswith(f"{place[1]}/") else path
 
 
 def parse_document(text: str) -> dict[str, Any]:

@@ -15,8 +15,14 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
-from xpusetup.run.guard import GUARDED, DistributionChange, describe, find_replaced, read_changes, read_distributions
-from xpusetup.run.manifest import read_document
+from xpusetup.run.guard import (
+    DistributionChange,
+    describe,
+    find_replaced,
+    read_changes,
+    read_distributions,
+    read_guarded,
+)
 from xpusetup.run.root import Root, read_stamps
 from xpusetup.system.files import Sysroot
 
@@ -35,7 +41,7 @@ def hold_run_time(root: Root, prefix: Path) -> None:
 
     Libraries are looked at only where something was. Raises NotReadyError.
     """
-    found = read_changes(read_document(root / GUARDED), read_stamps(root).values())
+    found = read_changes(read_guarded(root), read_stamps(root).values())
     changes = [each for each in found[1] if OF_INTEL.fullmatch(each.of)] if found else []
     if found is None or not changes:
         return
