@@ -55,8 +55,8 @@ demo: $(BIN)/xpusetup
 	$(BIN)/xpusetup build sim
 	$(BIN)/xpusetup status sim
 	$(BIN)/xpusetup run sim -- python -c 'import torch; print(torch.ones(2, device="simxpu") + 1)'
-	@printf '\nA device extension was compiled for PyTorch, and what it computes is that of the CPU.\n'
-	@printf 'Next, your own machine: %s\nThe demo goes by: %s\n' '$(BIN)/xpusetup' '$(BIN)/xpusetup remove sim'
+	@printf '\nThis compiled a device for PyTorch, and its results equal those of the CPU.\n'
+	@printf 'Next, on your own machine: %s\nTo remove the demo: %s\n' '$(BIN)/xpusetup' '$(BIN)/xpusetup remove sim'
 
 test: .venv/dev
 	$(MAKE) --no-print-directory -j 2 lint unit

@@ -239,8 +239,8 @@ def _into(facts: Facts) -> str:
 SIMULATED = Command("xpusetup build sim")
 LIST_CARDS = Command("lspci -nn | grep -E 'VGA|Display|accelerators'")
 UNSEEN = (
-    "with a card in this machine: look for it in this list; if it is not there, at its seat in the slot, its power"
-    " plugs and the BIOS"
+    "if this machine has a card, look for it in this list; if it is not there, check that it sits firmly in its slot,"
+    " that its power cables are plugged in, and that the BIOS sees it"
 )
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"

@@ -40,7 +40,7 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
         toolkit = f" ({data.build.toolkit})" if data.build.toolkit else ""
         words.insert(0, f"build from source instead: {data.build.command}{toolkit}")
     console.print(f"\n {escape(' · '.join(words))}")
-    more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
+    more = f", {way.age_days} days before" if way.age_days > OLD else " · commands: xpusetup --help"
     console.print(f" data on GPUs and drivers of {way.collected}{more}\n", style="dim")
 
 
