@@ -82,16 +82,15 @@ def build(options: argparse.Namespace) -> None:
     clock.lap("compile")
     libraries = link(work, objects)
     clock.lap("link")
-    about = describe(work, choice, libraries.missing, narrowed=bool(choice.left_out))
+    about = describe(work, choice, libraries.missing)
     about["tried"] = str(trees.ops) if options.tried else ""
     done, told = put(work, libraries, about, options)
     clock.lap("replace" if options.tried else "pack")
     if options.out:
         seen = {"changed": copy.changed, "compiled": compiled, "seconds": clock.seconds}
         write_json(options.out, {**about, **done, **seen})
-    kept = f"{len(choice.operators)} operators with kernels" + (
-        f", {len(choice.left_out)} without" if choice.left_out else ""
-    )
+    without = f", {len(choice.left_out)} without" if choice.left_out else ""
+    kept = f"{len(choice.operators)} operators with kernels{without}"
     say_summary(*told, kept, count(len(libraries.missing), "missing kernel"))
 
 
@@ -132,7 +131,7 @@ def compile_all(copy: Copy, jobs: int) -> list[str]:
     return compiled
 
 
-def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) -> dict[str, Any]:
+def describe(work: Work, choice: Choice, missing: list[str]) -> dict[str, Any]:
     """Give what the wheel says of itself: what the loader checks, and what is in it and what is not."""
     return {
         "name": NAME,
@@ -142,7 +141,7 @@ def describe(work: Work, choice: Choice, missing: list[str], *, narrowed: bool) 
         "torch_xpu_ops": work.trees.pin,
         "sycl": work.home.version,
         "xpu": work.home.interface.number,
-        "sources": sorted(path.stem for path in choice.kernels) if narrowed else [],
+        "sources": sorted(path.stem for path in choice.kernels) if choice.left_out else [],
         "operators": choice.operators,
         "operators_left_out": choice.left_out,
         "missing": missing,
