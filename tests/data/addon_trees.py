@@ -4,7 +4,7 @@ They follow torch-xpu-ops at 28cfac20ec662abdb0ac98faf122450013e8f520 (the pin o
 yaml/native/native_functions.yaml, host code as in src/ATen/native/xpu/TensorAdvancedIndexing.cpp and Distributions.cpp,
 kernels in src/ATen/native/xpu/sycl; and PyTorch 2.6.0: version.txt, third_party/xpu.txt, the macros of
 aten/src/ATen/native/Activation.cpp, the stubs of Distributions.cpp there. The true trees were built by the same code
-(docs/xpu-without-a-gpu.md); they are too large for every run of the tests.
+(docs/real-xpu-add-on.md); they are too large for every run of the tests.
 """
 
 from __future__ import annotations
