@@ -8,7 +8,8 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.text import describe_older
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, go_on, identify, list_newer, list_older, must_be_installed
+from xpusetup.commands.status import find_built, identify, list_newer, list_older, must_be_installed
+from xpusetup.run.builds import go_on
 from xpusetup.run.guard import GUARDED
 from xpusetup.run.manifest import read_standing
 from xpusetup.run.workspace import Where, Workspace, open_built
@@ -62,7 +63,7 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
         if newer := list_newer(workspace, built.root, standing):
             from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
 
-            where.say(f"{describe_newer(newer)}: {go_on(workspace, built.layout, standing)}")
+            where.say(f"{describe_newer(newer)}: {go_on(built.root)}")
     if (built.root / GUARDED).exists():
         from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
 
