@@ -519,8 +519,11 @@ def test_what_a_build_that_is_not_finished_left_is_named(here: Path, monkeypatch
     (root / "steps").mkdir()
     (root / "steps/simxpu.install.sh").write_text("AFTER=simxpu.build\n")
     monkeypatch.setattr("xpusetup.commands.run.run_attached", lambda *_told, **_more: 0)
-    run_and_tell(Where(profile="sim", root=str(root), say=said.append), ["python"])
-    assert said == ["r is not finished: the environment still holds simxpu of the build before"]
+    where = Where(profile="sim", root=str(root), say=said.append)
+    run_and_tell(where, ["python"])
+    find_subject(where, VerifyOptions())
+    words = f"the environment still holds simxpu of the build before; go on: xpusetup build sim --root {root}"
+    assert said == [f"r is not finished: {words}"] * 2
 
 
 @pytest.mark.parametrize(("ran", "held"), [(True, True), (False, True), (True, False)])

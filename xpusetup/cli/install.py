@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def install(
     *,
     where: options.InstallWhere,
-    verify: options.Verify = "auto",
+    verify: options.Verify = "",
     require_hashes: options.Hashes = False,
     bundle: options.Bundle = "",
     events: options.Events = "",

@@ -10,7 +10,7 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, MissingProof, RootWheel, Target
-from xpusetup.base.text import render_first
+from xpusetup.base.text import describe_older, render_first
 from xpusetup.base.verbs import about_build
 from xpusetup.commands.build_result import ProofSummary, UnverifiedOrigin, describe_proof, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
@@ -290,6 +290,19 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         misfits=None if standing.held else list_misfits(built.venv),
         members=list_members(workspace.profile, built.root),
     )
+
+
+def say_differing(where: Where, workspace: Workspace, built: BuiltRoot) -> None:
+    """Say before an environment is used what in it is not what its sources are now, and the command for that."""
+    if where.say is None:
+        return
+    standing = read_standing(built.root)
+    if older := list_older(workspace, built, standing):
+        where.say(f"{built.root.path.name} is not finished: {describe_older(older)}; go on: {go_on(built.root)}")
+    if newer := list_newer(workspace, built.root, standing):
+        from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
+
+        where.say(f"{describe_newer(newer)}: {go_on(built.root)}")
 
 
 def _wheels(

@@ -12,7 +12,7 @@ from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkF
 from xpusetup.base.text import render_duration, render_first
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import find_whole, must_be_installed
+from xpusetup.commands.status import find_whole, must_be_installed, say_differing
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
@@ -240,6 +240,7 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
     standing = read_standing(built.root)
     again = go_on(built.root)
     _must_be_there(workspace, built.root, again)
+    say_differing(where, workspace, built)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
     return replace(found, modes=built.target.modes, left=standing.left, go_on=again if standing.left else "")
