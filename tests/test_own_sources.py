@@ -16,6 +16,7 @@ from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Plan, Request, Step
+from xpusetup.commands.result import complete_result
 from xpusetup.config.request import find_editable, find_patches, find_sources, read_request, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
@@ -245,6 +246,15 @@ def test_a_root_keeps_to_the_trees_that_it_was_built_of(tmp_path: Path) -> None:
     assert f"xpusetup build torch-2.14 --root {tmp_path}/root --source torch=pinned" in raised.value.fix
 
 
+def test_a_named_build_keeps_that_it_is_not_verified(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, "--verify", "off")
+    request, said = kept.ask()
+    assert (request.verify, said) == ("off", "not verified, as in the last build here; --verify auto verifies it")
+    place = open_workspace(Where(root=str(tmp_path / "root"), profile="torch-2.14"))
+    assert keep_trees(place, read_request(verify="auto"))[1].verify == "auto"
+    assert keep_trees(place, read_request(verify="require"))[1].verify == "require"
+
+
 def test_a_root_of_a_profile_says_what_it_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Kept(tmp_path)
     (tmp_path / "root").rename(tmp_path / "torch-2.14")
@@ -422,6 +432,16 @@ def test_a_tree_of_something_else_is_refused_before_anything_begins(tmp_path: Pa
     check_trees(shipped("sim"), Request(sources=(("simxpu", str(tmp_path)),)))
     place.write_text(OPEN[file])
     check_trees(shipped("sim"), Request(sources=(("torch", str(tmp_path)),)))
+
+
+def test_a_name_that_the_profile_has_not_is_told_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "simxpu"\n')
+    request = Request(sources=(("simxp", str(tmp_path)),), editable=("simxp",))
+    with pytest.raises(UsageError, match=r"no component 'simxp', .* did you mean simxpu\?") as caught:
+        check_trees(shipped("sim"), request)
+    words = ["build", "sim", "--source", f"simxp={tmp_path}:editable", "--jobs", "2"]
+    told = complete_result(caught.value.fix, {}, words)
+    assert told == f"xpusetup build sim --jobs 2 --source simxpu={tmp_path}:editable"
 
 
 def test_a_tree_of_a_component_is_none_of_what_is_vendored(tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def test_bad_set(text: str) -> None:
     assert caught.value.fix == "as in: --set torch.USE_XCCL=0"
 
 
-@pytest.mark.parametrize("word", ["", "yes", "OFF", "auto "])
+@pytest.mark.parametrize("word", ["yes", "OFF", "auto "])
 def test_bad_verify(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         request(verify=word)

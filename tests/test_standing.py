@@ -18,18 +18,21 @@ from xpusetup.base.errors import NotReadyError, WorkFailedError
 from xpusetup.base.model import Layout, Request
 from xpusetup.base.text import render_age
 from xpusetup.commands import verify
+from xpusetup.commands.build import BuildOptions, render_options
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.list import BuildList, glance, list_builds, list_of
 from xpusetup.commands.recommend import way_of, with_builds
 from xpusetup.commands.run import run_and_tell
-from xpusetup.commands.status import WAY, BuildStatus, find_whole, status, status_of_one
+from xpusetup.commands.status import WAY, BuildStatus, find_built, find_whole, must_be_installed, status, status_of_one
 from xpusetup.commands.verify import VerifyOptions, find_subject
+from xpusetup.config.request import read_request
 from xpusetup.machine.facts import Facts
 from xpusetup.plan.install import BUILD, INSTALL, Purpose
+from xpusetup.run.builds import go_on
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
-from xpusetup.run.prepare import PreparedPlan
+from xpusetup.run.prepare import PreparedPlan, write_prepared
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import LAST, ONLY, Where, open_built, open_workspace
@@ -58,7 +61,9 @@ def make_root(path: Path, *, name: str = "sim", purpose: Purpose = BUILD, done: 
     for step in steps[:done]:
         (path / f"stamps/{step}").write_text("key\n")
     asked = {"command": purpose.command}
-    known = {"named": name, "rev": [], "steps": steps, "words": []}
+    known: dict[str, Any] = {"named": name, "rev": [], "steps": steps, "words": []}
+    if path.parent.name == "xpusetup":  # the usual folder
+        known["place"] = {"path": str(path), "name": "" if path.name == name else path.name}
     (path / "profile.lock.json").write_text(lock_document(profile, target, Layout(), asked, **known))
     if manifest:
         proven = read_proof(Root(path))
@@ -96,14 +101,45 @@ def test_as_far_as_was_asked(here: Path, done: int, left: list[str]) -> None:
     workspace = open_workspace(Where(profile="sim", root=str(root)))
     plan = BUILD.make(workspace.profile, Request(until="torch.install"), SIM, Layout())
     prepared = PreparedPlan(root=Root(root), plan=plan, scripts={}, identities={})
-    told = describe_build(
-        workspace, prepared, RunOutcome(), Request(until="torch.install", arch=("pvc",)), ("--jobs", "2")
-    )
+    told = describe_build(workspace, prepared, RunOutcome(), Request(until="torch.install"))
     assert (told.left[:2], told.verified) == (left, None if left else True)
-    assert told.go_on == f"xpusetup build sim --root {root} --arch pvc --jobs 2"
+    assert told.go_on == f"xpusetup build sim --root {root}"
     assert told.only == []
     assert told.verify == f"xpusetup verify --profile sim --root {root}"
     assert status_of_one(Where(root=str(root))).data.left[:2] == left
+
+
+@pytest.mark.parametrize("named", ["name", "root", "XPUSETUP_ROOT"])
+def test_every_command_goes_on_with_all_that_was_asked(here: Path, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+    """One maker: the end of a build, status, verify, run and a command that names no build say the same."""
+    (tree := here / "tree").mkdir()
+    (tree / "setup.py").touch()
+    where = {"name": Where(profile="sim", name="dev"), "root": Where(profile="sim", root="dev")}.get(named)
+    if where is None:
+        monkeypatch.setenv("XPUSETUP_ROOT", str(here / "other"))
+    workspace = open_workspace(where or Where(profile="sim", name="dev"))
+    given = "" if named == "name" else f" --root {workspace.root}"
+    call = f"xpusetup build sim{given or ' --name dev'} --only simxpu"
+    rest = f"--verify off --source simxpu={tree}:editable --jobs 3 --launcher none"
+    request = read_request(only=["simxpu"], verify="off", source=[f"simxpu={tree}:editable"])
+    make_root(workspace.root, done=1, failed="simxpu.install")
+    plan = BUILD.make(workspace.profile, request, SIM, Layout())
+    prepared = PreparedPlan(root=Root(workspace.root), plan=plan, scripts={}, identities={})
+    write_prepared(workspace, request, prepared, tuned=render_options(BuildOptions(jobs=3, launcher="none")))
+    assert go_on(prepared.root) == f"{call} {rest}"  # what failed was asked for alone
+    assert go_on(prepared.root, whole=True) == f"{call} {rest}".replace(" --only simxpu", "")
+    assert describe_build(workspace, prepared, RunOutcome(failed="x"), request).go_on == go_on(
+        prepared.root, whole=True
+    )
+    told = status_of_one(Where(root=str(workspace.root))).data
+    assert (told.failed, str(told.fix)) == ("simxpu.install", f"{call} {rest}")
+    with pytest.raises(NotReadyError) as raised:
+        must_be_installed(workspace, find_built(workspace))
+    assert str(raised.value.fix).endswith(f"{call} {rest}")
+    if named != "root":
+        with pytest.raises(NotReadyError) as raised:
+            open_built(Where())
+        assert raised.value.fix == f"{call} {rest}"
 
 
 def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
@@ -114,7 +150,7 @@ def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
         request = Request(only=("simxpu",), until=until)
         plan = BUILD.make(workspace.profile, request, SIM, Layout())
         prepared = PreparedPlan(root=Root(root), plan=plan, scripts={}, identities={})
-        assert describe_build(workspace, prepared, RunOutcome(), request, ()).only == only
+        assert describe_build(workspace, prepared, RunOutcome(), request).only == only
 
 
 def test_a_build_at_work(here: Path) -> None:
@@ -483,8 +519,11 @@ def test_what_a_build_that_is_not_finished_left_is_named(here: Path, monkeypatch
     (root / "steps").mkdir()
     (root / "steps/simxpu.install.sh").write_text("AFTER=simxpu.build\n")
     monkeypatch.setattr("xpusetup.commands.run.run_attached", lambda *_told, **_more: 0)
-    run_and_tell(Where(profile="sim", root=str(root), say=said.append), ["python"])
-    assert said == ["r is not finished: the environment still holds simxpu of the build before"]
+    where = Where(profile="sim", root=str(root), say=said.append)
+    run_and_tell(where, ["python"])
+    find_subject(where, VerifyOptions())
+    words = f"the environment still holds simxpu of the build before; go on: xpusetup build sim --root {root}"
+    assert said == [f"r is not finished: {words}"] * 2
 
 
 @pytest.mark.parametrize(("ran", "held"), [(True, True), (False, True), (True, False)])

@@ -83,7 +83,8 @@ ROOT = "@ROOT@"
 Need = Literal["network", "compiler", "toolkit", "device", "nodes", "root"]
 Level = Literal["ok", "info", "warn", "fail", "skip", "crash", "unknown"]
 StepState = Literal["done", "stale", "todo"]
-VerifyMode = Literal["auto", "require", "off"]
+VerifyMode = Literal["", "auto", "require", "off"]
+"""Empty: nothing was said of it, which is as in the last build of a root that is named, else `auto`."""
 MissingProof = Literal["", "no device", "off"]
 """Why a build is not verified: there was no device, or it was not asked for; empty where that is not known."""
 AddonDevice = Literal["gpu", "processor"]

@@ -21,13 +21,9 @@ def build(
     told: options.LongOutput,
 ) -> options.Answer:
     """Build PyTorch from source, and verify it. Run it again to go on where it stopped."""
-    from xpusetup.cli.finish import command_line
     from xpusetup.commands.build import BuildOptions
     from xpusetup.commands.build import build as make
 
-    typed = "" if told.json else command_line()  # a document holds every option
     with told.view() as view:
-        how = BuildOptions(
-            jobs=jobs or 0, launcher=launcher, bundle=bundle, events=events, observe=view.observe, typed=typed
-        )
+        how = BuildOptions(jobs=jobs or 0, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
         return make(where.find(may_make=True), request.read(), how)

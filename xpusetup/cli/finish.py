@@ -201,7 +201,7 @@ def finish(
     else:
         _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
-    if isinstance(error, InterruptedRunError) and error.fix:
+    if isinstance(error, InterruptedRunError) and error.fix.endswith(" "):  # a build names its own command
         error.fix = Advice(error.fix, Command(command_line()))
     error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     error.message += _tell_variables(error.message)

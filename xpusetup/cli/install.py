@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def install(
     *,
     where: options.InstallWhere,
-    verify: options.Verify = "auto",
+    verify: options.Verify = "",
     require_hashes: options.Hashes = False,
     bundle: options.Bundle = "",
     events: options.Events = "",
@@ -33,16 +33,14 @@ def install(
     told: options.LongOutput,
 ) -> options.Answer:
     """Install the published wheels of PyTorch, and verify them. Nothing is compiled."""
-    from xpusetup.cli.finish import command_line
     from xpusetup.commands.build import BuildOptions
     from xpusetup.commands.build import install as make
     from xpusetup.config.request import read_request
 
     request = read_request(verify=verify, require_hashes=require_hashes)
-    typed = "" if told.json else command_line()  # a document holds every option
     with told.view() as view:
         agree = partial(_agrees, view=view, told=told, yes=yes)
-        how = BuildOptions(bundle=bundle, events=events, observe=view.observe, agree=agree, dry=dry, typed=typed)
+        how = BuildOptions(bundle=bundle, events=events, observe=view.observe, agree=agree, dry=dry)
         return make(where.find(may_make=True), request, how)
 
 

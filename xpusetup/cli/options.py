@@ -184,7 +184,17 @@ Launcher = Annotated[
     ),
 ]
 Events = Annotated[str, value("--events", "FILE", "Write each event as a line of JSON.")]
-Verify = Annotated[str, _choice("--verify", "Verify at the end; auto: if there is a device.", "auto", "require", "off")]
+Verify = Annotated[
+    str,
+    _choice(
+        "--verify",
+        "Verify at the end; auto: if there is a device. A named build keeps it.",
+        "auto",
+        "require",
+        "off",
+        default="auto",
+    ),
+]
 Hashes = Annotated[bool, flag("--require-hashes", "Refuse downloads without a published hash.")]
 Device = Annotated[
     Words, value("--device", "NAME|FILE", "The device: its name or device file.", "the one that is here")
@@ -467,6 +477,6 @@ class BuildRequest(ComponentRequest):
     target: Target = ""
     source: Source = None
     patch: Patch = None
-    verify: Verify = "auto"
+    verify: Verify = ""
     require_hashes: Hashes = False
     device: ComputesOn = "gpu"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from xpusetup.base.command import Advice, Command
+from xpusetup.base.command import Advice
 from xpusetup.base.document import fields_of
-from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError
+from xpusetup.base.errors import InterruptedRunError, NoDeviceError, NotReadyError, UsageError
 from xpusetup.base.model import Event, Request, Step
 from xpusetup.base.text import hide_all
 from xpusetup.base.verbs import about_build
@@ -21,7 +22,6 @@ from xpusetup.commands.build_result import (
     describe_build,
     describe_failed,
     record_end,
-    render_command,
 )
 from xpusetup.commands.result import Result
 from xpusetup.config.settings import make_network
@@ -35,6 +35,7 @@ from xpusetup.plan.install import (
     Purpose,
     members_without_wheels,
 )
+from xpusetup.run.builds import go_on
 from xpusetup.run.lock import BusyError, hold_lock
 from xpusetup.run.manifest import forget_after, read_document, read_keys, read_manifest, read_standing
 from xpusetup.run.prepare import (
@@ -45,7 +46,7 @@ from xpusetup.run.prepare import (
     prepare,
     write_prepared,
 )
-from xpusetup.run.root import clear_drafts, open_root
+from xpusetup.run.root import Root, clear_drafts, open_root
 from xpusetup.run.runner import PlanRun, RunOutcome, run_plan
 from xpusetup.run.step_process import MemoryWatch, keep_samples
 from xpusetup.run.trees import keep_trees
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from xpusetup.bundle.offline import AirGap, NetworkAttempt
     from xpusetup.commands.offer import InstallOffer
     from xpusetup.run.compiler_caches import Launcher
-    from xpusetup.run.root import Root
     from xpusetup.run.time_left import Forecast
 
 
@@ -115,19 +115,18 @@ WITHHELD = {
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
+    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, auto or none.
 
     `bundle` is the file that stands for the network. `agree` is shown what an installation would do, and says whether
-    it is done; `dry`: it is not, whatever is answered. `typed`: the command line of this run, as its user wrote it.
+    it is done; `dry`: it is not, whatever is answered.
     """
 
     jobs: int = 0
-    launcher: str = "none"
+    launcher: str = ""
     bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
     agree: Callable[[InstallOffer], bool] = field(default=lambda _offer: True)
-    typed: str = ""
     dry: bool = False
 
 
@@ -137,7 +136,18 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result[Build
     if gap is None:
         workspace, request = keep_trees(workspace, request)
     purpose = BUILD if gap else purpose_of(workspace.profile, request)
-    return run_purpose(workspace, request, options, purpose, gap)
+    with naming_go_on(workspace):
+        return run_purpose(workspace, request, options, purpose, gap)
+
+
+@contextmanager
+def naming_go_on(workspace: Workspace) -> Iterator[None]:
+    """Name the command that goes on where the steps of a build are interrupted."""
+    try:
+        yield
+    except InterruptedRunError as error:
+        error.fix = Advice(error.fix, go_on(Root(workspace.root.resolve()), whole=False))
+        raise
 
 
 def _enter(
@@ -186,7 +196,7 @@ def make_ready(
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
-    launcher, left_out = tuning.ready_launcher(prepared, options.launcher)
+    launcher, left_out = tuning.ready_launcher(prepared, options.launcher or "none")
     tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose.command == "build" else {}
     tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
@@ -229,7 +239,7 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
-        write_prepared(workspace, request, prepared)
+        write_prepared(workspace, request, prepared, tuned=render_options(ready.options))
         damaged = forget_damaged(prepared.root, check=purpose is INSTALL)
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
@@ -242,7 +252,7 @@ def _run_alone(ready: ReadyRun) -> Result[BuildResult]:
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(note(text))
-    result = _make_result(workspace, prepared, outcome, request, ready.options)
+    result = _make_result(workspace, prepared, outcome, request)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=_remember(prepared.root, replace(result.data, reached_out=reached), notes, told))
 
@@ -288,8 +298,8 @@ def _reached_out(prepared: PreparedPlan, outcome: RunOutcome, gap: AirGap | None
 def render_options(options: BuildOptions) -> tuple[str, ...]:
     """Give the words that run a plan in the same way again."""
     jobs = ("--jobs", str(options.jobs)) if options.jobs else ()
-    launcher = ("--launcher", options.launcher) if options.launcher not in {"auto", "none"} else ()
-    return (*jobs, *launcher, *(("--bundle", options.bundle) if options.bundle else ()))
+    launcher = ("--launcher", options.launcher) if options.launcher not in {"", "auto"} else ()
+    return (*jobs, *launcher)
 
 
 def make_run(
@@ -377,14 +387,12 @@ def progress(text: str) -> Event:
 
 
 def _make_result(
-    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request, options: BuildOptions
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request
 ) -> Result[BuildResult]:
-    purpose, tuned = prepared.purpose, render_options(options)
-    told = describe_build(workspace, prepared, outcome, request, tuned)
+    purpose = prepared.purpose
+    told = describe_build(workspace, prepared, outcome, request)
     if outcome.failed:
-        whole = render_command(workspace, request, tuned=tuned, command=prepared.purpose.command)
-        go_on = Command(options.typed) if options.typed else whole
-        failure = describe_failed(workspace, prepared, outcome, request, go_on)
+        failure = describe_failed(workspace, prepared, outcome, request, go_on(prepared.root, whole=False))
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose.command == "build" else "installed"
@@ -417,7 +425,8 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
         offer = make_offer(workspace, ready.prepared, ready.network, _device(workspace, ready.prepared))
         if options.dry or not options.agree(offer):
             return Result("install", replace(offer, declined=not options.dry))
-    result = run_ready(ready)
+    with naming_go_on(workspace):
+        result = run_ready(ready)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
     last = next((told[step] for step in reversed(told) if told[step]), {})

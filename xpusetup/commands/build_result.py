@@ -24,6 +24,7 @@ from xpusetup.plan.addon import ADDON
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
 from xpusetup.plan.steps import find_unverified
+from xpusetup.run.builds import go_on
 from xpusetup.run.manifest import (
     DISK,
     RootOrigin,
@@ -38,7 +39,7 @@ from xpusetup.run.manifest import (
     read_verified,
     write_manifest,
 )
-from xpusetup.run.prepare import PreparedPlan, asking_words, whole_of
+from xpusetup.run.prepare import PreparedPlan, asking_words
 from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
@@ -166,12 +167,10 @@ DISK_FULL = "compile.disk_full"
 """The signature of a log that tells of a full disk."""
 
 
-def describe_build(
-    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request, tuned: Sequence[str]
-) -> BuildResult:
+def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request) -> BuildResult:
     """Give how a build ended, how far the whole profile is, what was proven of it, and the commands that lead on.
 
-    Nothing is verified of what is installed by half. `tuned` are the options that run it in the same way again.
+    Nothing is verified of what is installed by half.
     """
     root, command = prepared.root, prepared.purpose.command
     standing = read_standing(root)
@@ -188,7 +187,7 @@ def describe_build(
         left=list(standing.left),
         only=[] if request.until else list(request.only),
         until=request.until,
-        go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
+        go_on=go_on(root, whole=True),
         verified=verified,
         not_verified=find_missing_proof(root, standing),
         verify=workspace.command("verify"),
@@ -245,23 +244,23 @@ def describe_elsewhere(prepared: PreparedPlan) -> OtherEnvironment:
 
 
 def describe_failed(
-    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request | None, go_on: str
+    workspace: Workspace, prepared: PreparedPlan, outcome: RunOutcome, request: Request | None, again: str
 ) -> StepFailure:
-    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`go_on`).
+    """Give why a build failed, what was tried, which disks are full, and the command that goes on (`again`).
 
     `request`: what was asked for, where a bundle could stand for the network.
     """
     from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
 
     going = GoingOn(
-        command=go_on,
+        command=again,
         reached=find_reached(prepared.plan.steps, outcome),
         seconds=outcome.took.get(outcome.failed, outcome.seconds),
     )
     told = describe_failure(prepared.root, outcome.failed, going)
     asked = None if prepared.purpose is ADDON else request  # of XPU beside a torch there is no bundle
     if asked and told.causes and told.causes[0].id in NO_NETWORK:
-        first = _offline(told.causes[0], workspace, asked, prepared.purpose.command, go_on)
+        first = _offline(told.causes[0], workspace, asked, prepared.purpose.command, again)
         told = replace(told, causes=[first, *told.causes[1:]])
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
@@ -271,7 +270,7 @@ NO_NETWORK = ("pip.network", "clone.url_error", "net.refused", "net.timeout")
 """Causes that a machine without a network has."""
 
 
-def _offline(cause: Cause, workspace: Workspace, request: Request, verb: str, go_on: str) -> Cause:
+def _offline(cause: Cause, workspace: Workspace, request: Request, verb: str, again: str) -> Cause:
     """Add the way without a network to what mends a download, with the options that this run was given."""
     file = shlex.quote(f"{workspace.profile.name}.tar")
     told = sort_words([*shlex.split(workspace.options), *asking_words(workspace), *render_request(request)])
@@ -280,7 +279,7 @@ def _offline(cause: Cause, workspace: Workspace, request: Request, verb: str, go
     words += ["--from", "wheels"] if verb == "install" else []
     create = Command(f"xpusetup bundle create {file} {shlex.join(words)}")
     fix = f"{cause.fix} Where there is no network: make a bundle elsewhere, copy it, and {verb} from it."
-    return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"{go_on} --bundle {file}")])
+    return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"{again} --bundle {file}")])
 
 
 BUNDLED = ("--profile", "--stack", "--rev", "--take", "--toolkit", "--only")
@@ -294,12 +293,9 @@ def find_reached(steps: Sequence[Step], outcome: RunOutcome) -> list[int]:
     return [count, total] if compiles and count < total else [0, 0]
 
 
-def render_command(
-    workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build"
-) -> Command:
+def render_command(workspace: Workspace, request: Request, *, command: str = "build") -> Command:
     """Give the whole command that asks for the same again."""
-    words = (*asking_words(workspace), *render_request(request), *tuned)
-    return workspace.command(command, *words)
+    return workspace.command(command, *asking_words(workspace), *render_request(request))
 
 
 def describe_full(workspace: Workspace, prepared: PreparedPlan, causes: Sequence[Cause]) -> list[FullDisk]:

@@ -70,13 +70,14 @@ class LeftPlace:
 
 @dataclass(frozen=True, kw_only=True)
 class Removed:
-    """What went, or would go. `freed` are bytes; `gone`: nothing is left of the root.
+    """What went, or would go: its `bytes`, those that this `freed`; `gone`: nothing is left of the root.
 
     `environment` is somebody's that stays without our bookkeeping, `uninstall` the command by which its packages go.
     """
 
     root: str
     places: list[str]
+    bytes: int
     freed: int
     left: list[LeftPlace]
     environment: str | None
@@ -87,14 +88,16 @@ class Removed:
 
 @dataclass(frozen=True, kw_only=True)
 class Removal:
-    """What goes: `places`, whole, from the outside in; what stays in `left` (place -> why); what that frees in bytes.
+    """What goes: `places`, whole, from the outside in, with their `bytes`; what stays in `left` (place -> why).
 
-    `environment` is somebody's, of which our bookkeeping goes, unless it is empty; `packages` stay in it.
+    `freed`: the bytes that come free; `environment` is somebody's, of which our bookkeeping goes, unless it is empty;
+    `packages` stay in it.
     """
 
     root: Root
     places: tuple[Path, ...]
     left: Mapping[str, str]
+    bytes: int
     freed: int
     environment: str
     packages: tuple[str, ...]
@@ -105,6 +108,7 @@ class Removal:
         return Removed(
             root=str(self.root.path),
             places=list(map(str, self.places)),
+            bytes=self.bytes,
             freed=self.freed,
             left=[LeftPlace(path, why) for path, why in self.left.items()],
             environment=self.environment or None,
@@ -142,11 +146,13 @@ def look(where: Where) -> Removal:
     kept = tuple(place for place in places if str(place) not in work)
     environment = layout.venv if layout.adopted and not _shared(root, layout.venv) else ""
     wheels = read_manifest(root).get("wheels", []) if environment else []
+    taken, freed = removal.measure(kept)
     return Removal(
         root=root,
         places=kept,
         left={**left, **work},
-        freed=removal.measure(kept),
+        bytes=taken,
+        freed=freed,
         environment=environment,
         packages=tuple(str(wheel["name"]) for wheel in wheels),
     )

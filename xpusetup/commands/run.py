@@ -5,12 +5,10 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import describe_older
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, go_on, identify, list_newer, list_older, must_be_installed
+from xpusetup.commands.status import find_built, identify, must_be_installed, say_differing
 from xpusetup.run.guard import GUARDED
-from xpusetup.run.manifest import read_standing
 from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, not_started, now
 from xpusetup.system.process import run_attached
@@ -55,14 +53,7 @@ def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, s
     workspace = open_built(where)
     built = find_built(workspace)
     must_be_installed(workspace, built)
-    if where.say is not None:
-        standing = read_standing(built.root)
-        if older := list_older(workspace, built, standing):
-            where.say(f"{built.root.path.name} is not finished: {describe_older(older)}")
-        if newer := list_newer(workspace, built.root, standing):
-            from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
-
-            where.say(f"{describe_newer(newer)}: {go_on(workspace, built.layout, standing)}")
+    say_differing(where, workspace, built)
     if (built.root / GUARDED).exists():
         from xpusetup.run.run_time import hold_run_time  # noqa: PLC0415 - what was never guarded needs none of it
 

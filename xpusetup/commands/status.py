@@ -1,7 +1,6 @@
 """status: what is built and from what, and whether that is still so."""
 
 import os
-import shlex
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,13 +10,13 @@ from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, MissingProof, RootWheel, Target
-from xpusetup.base.text import render_first
+from xpusetup.base.text import describe_older, render_first
 from xpusetup.base.verbs import about_build
 from xpusetup.commands.build_result import ProofSummary, UnverifiedOrigin, describe_proof, describe_unverified
 from xpusetup.commands.list import BuildList, list_of
 from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
 from xpusetup.commands.result import Result, Say
-from xpusetup.run.builds import find_builds
+from xpusetup.run.builds import find_builds, go_on
 from xpusetup.run.guard import ReplacedPackage, list_replaced, look_for_damage
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
@@ -92,25 +91,25 @@ def find_built(workspace: Workspace) -> BuiltRoot:
         if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
             message = f"{root.path} was built into {built.venv}, not into {workspace.layout.venv}"
             raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
-        if _is_there(workspace, built):
+        if _is_there(built):
             return built
         if (root / "stamps/venv").exists():
             raise NotReadyError(
                 f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
                 fix="a moved one works where it is now: source ITS-PLACE/bin/activate\nanother one is made by: ",
-                command=go_on(workspace, built.layout, read_standing(root)),
+                command=go_on(root),
             )
     raise _nothing(workspace, root)
 
 
-def _is_there(workspace: Workspace, built: BuiltRoot) -> bool:
+def _is_there(built: BuiltRoot) -> bool:
     """Say whether an environment has its Python. Raises NotReadyError where that is closed to this user."""
     try:
         built.python.stat()  # from Python 3.14 on `exists` hides why not
     except (FileNotFoundError, NotADirectoryError):
         return False
     except PermissionError as error:
-        line = f"{go_on(workspace, built.layout, read_standing(built.root))} --python PATH"
+        line = f"{go_on(built.root)} --python PATH"
         raise NotReadyError(
             f"{built.python} leads to {os.path.realpath(built.python)}, which is closed to you",
             fix="whoever built it makes the environment anew with a Python that all may run: ",
@@ -142,7 +141,7 @@ def must_be_installed(workspace: Workspace, built: BuiltRoot) -> None:
         if standing.held:
             raise _at_work(workspace, built, standing)
         message = f"nothing is installed yet in {built.venv}; to come: {render_first(standing.left)}"
-        raise NotReadyError(message, fix="go on: ", command=go_on(workspace, built.layout, standing))
+        raise NotReadyError(message, fix="go on: ", command=go_on(built.root))
 
 
 def watch_command(options: str, standing: Standing) -> Command:
@@ -274,7 +273,7 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix=Advice(go_on(workspace, built.layout, standing)),
+        fix=Advice(go_on(root)),
         verified=stands,
         not_verified=find_missing_proof(root, standing),
         proof=None if stands is None else describe_proof(root),
@@ -293,10 +292,17 @@ def _look(workspace: Workspace, built: BuiltRoot, *, check: bool) -> BuildStatus
     )
 
 
-def go_on(workspace: Workspace, layout: Layout, standing: Standing) -> Command:
-    """Give the command by which a root gets what is still to come."""
-    line = f"{about_build(standing.command, options_of(workspace, layout))} {shlex.join(standing.words)}"
-    return Command(line.rstrip())
+def say_differing(where: Where, workspace: Workspace, built: BuiltRoot) -> None:
+    """Say before an environment is used what in it is not what its sources are now, and the command for that."""
+    if where.say is None:
+        return
+    standing = read_standing(built.root)
+    if older := list_older(workspace, built, standing):
+        where.say(f"{built.root.path.name} is not finished: {describe_older(older)}; go on: {go_on(built.root)}")
+    if newer := list_newer(workspace, built.root, standing):
+        from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
+
+        where.say(f"{describe_newer(newer)}: {go_on(built.root)}")
 
 
 def _wheels(

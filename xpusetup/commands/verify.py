@@ -12,12 +12,13 @@ from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkF
 from xpusetup.base.text import render_duration, render_first
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result, Say
-from xpusetup.commands.status import find_whole, go_on, must_be_installed
+from xpusetup.commands.status import find_whole, must_be_installed, say_differing
 from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.tables import gpu_table
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards, known
+from xpusetup.run.builds import go_on
 from xpusetup.run.guard import list_replaced
 from xpusetup.run.manifest import read_document, read_manifest, read_proof, read_standing, record_verification
 from xpusetup.run.root import Root
@@ -237,8 +238,9 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
         return _look_at(where.into, asked, workspace.profile.accelerator)
     must_be_installed(workspace, built)
     standing = read_standing(built.root)
-    again = go_on(workspace, built.layout, standing)
+    again = go_on(built.root)
     _must_be_there(workspace, built.root, again)
+    say_differing(where, workspace, built)
     device = built.target.accelerator
     found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
     return replace(found, modes=built.target.modes, left=standing.left, go_on=again if standing.left else "")

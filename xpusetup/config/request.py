@@ -129,7 +129,8 @@ def make_request(
 ) -> Request:
     """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
     if verify not in get_args(VerifyMode):
-        raise UsageError(f"--verify cannot be {verify!r}", fix=f"use one of: {', '.join(get_args(VerifyMode))}")
+        words = ", ".join(filter(None, get_args(VerifyMode)))
+        raise UsageError(f"--verify cannot be {verify!r}", fix=f"use one of: {words}")
     if target.startswith("-") or not target.isprintable() or ROOT in target or any(char.isspace() for char in target):
         raise UsageError(f"--target {target!r} is no target of ninja", fix="as in: --target c10")
     return Request(
@@ -177,7 +178,7 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(("--target", request.target) if request.target else ()),
         *(("--require-hashes",) if request.require_hashes else ()),
         *(("--device", request.device) if request.device != "gpu" else ()),
-        *(("--verify", request.verify) if request.verify != "auto" else ()),
+        *(("--verify", request.verify) if request.verify not in {"", "auto"} else ()),
         *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
         *(word for name in request.pinned for word in ("--source", f"{name}={PINNED}")),
         *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
@@ -307,7 +308,7 @@ def read_request(  # noqa: PLR0913 - one for each option
     until: str = "",
     arch: str = "auto",
     variables: Sequence[str] | None = None,
-    verify: str = "auto",
+    verify: str = "",
     target: str = "",
     source: Sequence[str] | None = None,
     patch: Sequence[str] | None = None,

@@ -161,7 +161,7 @@ LATEST = 4_354_819_198
 """The last second that a wheel can hold, for it is a zip file: in 2107. Before 1970 no compiler knows a date."""
 MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
-LEFT = (*(f" {name}/" for name in MADE), ".egg-info/")
+LEFT = (*(f" {name}/" for name in MADE), ".egg-info/", ".so")
 """How git lists those, and what setuptools puts beside them, as long as it knows nothing of them."""
 
 

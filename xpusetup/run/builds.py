@@ -99,7 +99,7 @@ def choose_build(builds: Sequence[Build], *, failing: bool = False) -> Build | N
 def unfinished(builds: Sequence[Build]) -> NotReadyError:
     """Give the error where no build is finished: what each lacks, and the commands that go on."""
     told = ", ".join(f"{each.name} ({_lack(each)})" for each in builds)
-    return NotReadyError(f"not finished: {told}", fix=Advice.lines(Command(_go_on(each)) for each in builds))
+    return NotReadyError(f"not finished: {told}", fix=Advice.lines(_mend(each) for each in builds))
 
 
 def _lack(build: Build) -> str:
@@ -112,14 +112,29 @@ def _lack(build: Build) -> str:
     return "its verification failed" if build.verified is False else f"there is no environment at {build.venv}"
 
 
-def _go_on(build: Build) -> str:
+def _mend(build: Build) -> Command:
     name = shlex.quote(build.name)
     if build.standing.held:
-        return f"xpusetup status {name}"
-    if build.whole:
-        return f"xpusetup verify {name}"
-    named = str(build.lock.get("named") or build.lock["profile"]["name"])
-    given = {"--profile": named, "--name": build.name if build.name != named else "", **_layout(build.lock).outside}
+        return Command(f"xpusetup status {name}")
+    return Command(f"xpusetup verify {name}") if build.whole else go_on(build.root)
+
+
+def go_on(root: Root, *, whole: bool | None = None) -> Command:
+    """Give the command by which a root gets what is still to come, with all that was asked of its last build.
+
+    `whole`: all of the profile, also where a part of it was asked for; else that part, if it failed or was cut off.
+    """
+    lock, standing = read_lock(root) or {}, read_standing(root)
+    if whole is None:
+        whole = not (standing.cut or read_failed(root, read_manifest(root)))
+    place = lock.get("place") or {}
+    here = {"--name": str(place["name"])} if place.get("path") == str(root.path) else {"--root": str(root.path)}
+    given = {"--profile": _named(lock), **here, **_layout(lock).outside}
     words = [word for pair in given.items() if pair[1] for word in pair]
-    words += [word for rev in build.lock.get("rev", ()) for word in ("--rev", str(rev))]
-    return f"{about_build(build.standing.command, shlex.join(words))} {shlex.join(build.standing.words)}".rstrip()
+    words += [word for rev in lock.get("rev", ()) for word in ("--rev", str(rev))]
+    more = (*(() if whole else map(str, lock.get("part", ()))), *standing.words)
+    return Command(f"{about_build(standing.command, shlex.join(words))} {shlex.join(more)}".rstrip())
+
+
+def _named(lock: Mapping[str, Any]) -> str:
+    return str(lock.get("named") or (lock.get("profile") or {}).get("name") or "")

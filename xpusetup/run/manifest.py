@@ -341,8 +341,8 @@ class Standing:
 
     `done` are those whose results still stand: no step that they follow from is to come.
 
-    `command` made it, with the further options `words`, a bundle among them while it can be read; `held` says whether
-    it is at work, `cut` in which steps the last run was interrupted.
+    `command` made it, with the options `words` beside those that name it, a bundle among them while it can be read;
+    `held` says whether it is at work, `cut` in which steps the last run was interrupted.
     """
 
     command: str

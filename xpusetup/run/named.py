@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.text import nearest
 from xpusetup.config.shipped import full_name, is_path, load_profile, profile_names, stack_names
 from xpusetup.run.root import Root, find_roots, read_lock
 from xpusetup.run.workspace import load_settings, roots_folder
@@ -70,9 +71,11 @@ class Named:
 
     def _unknown(self) -> UsageError:
         there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
-        hint = hint_at_nearest(self.word, there)
-        if self.build or hint:
-            return UsageError(f"there is no build {self.word!r}{hint}", command="xpusetup list")
+        if close := nearest(self.word, there):
+            line = Command(f"the same command with {close}", again=(self.word, close))
+            return UsageError(f"there is no build {self.word!r}; did you mean {close}?", command=line)
+        if self.build:
+            return UsageError(f"there is no build {self.word!r}", command="xpusetup list")
         try:
             load_profile(self.word)
         except UsageError as error:

@@ -45,7 +45,7 @@ from xpusetup.system.files import is_open_to_others
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from xpusetup.machine.facts import Facts
     from xpusetup.plan.target import ArchSelection
@@ -347,8 +347,13 @@ def describe_takes(workspace: Workspace, purpose: Purpose = BUILD) -> tuple[str,
     return (*notes, *stands)
 
 
-def write_prepared(workspace: Workspace, request: Request, prepared: PreparedPlan) -> None:
-    """Write scripts, helpers and lock into the root, whose lock the caller holds."""
+def write_prepared(
+    workspace: Workspace, request: Request, prepared: PreparedPlan, *, tuned: Sequence[str] = ()
+) -> None:
+    """Write scripts, helpers and lock into the root, whose lock the caller holds.
+
+    `tuned` are the options that no step depends on.
+    """
     seen = str(read_document(prepared.root / ABOUT).get("facts", ""))  # what the last build saw of this machine
     if prepared.facts is not None:
         seen = digest(to_table(prepared.facts))
@@ -361,8 +366,9 @@ def write_prepared(workspace: Workspace, request: Request, prepared: PreparedPla
     refresh_stamps(prepared.root)
     every = replace(whole_of(request), require_hashes=False)  # what was not asked for is not refused
     steps = prepared.purpose.make(workspace.profile, every, plan.target, plan.layout).steps
-    words = [*asking_words(workspace), *render_request(whole_of(request))]
-    known = {**workspace.known, "words": words, "steps": [step.id for step in steps]}
+    words = [*asking_words(workspace), *render_request(whole_of(request)), *tuned]
+    known = {**workspace.known, "words": words, "part": part_of(request), "steps": [step.id for step in steps]}
+    known |= {"place": {"path": str(prepared.root), "name": workspace.called}} if workspace.called is not None else {}
     asked = _asked(workspace, request, prepared.purpose)
     document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
@@ -384,6 +390,12 @@ def whole_of(request: Request) -> Request:
     only = request.only if request.only == (XPU,) else ()
     given = tuple(each for each in request.set if each[:2] != (XPU, TRIED))
     return replace(request, only=only, until="", target="", pinned=(), set=given)
+
+
+def part_of(request: Request) -> tuple[str, ...]:
+    """Give the options by which only a part of a profile was asked for."""
+    only = () if whole_of(request).only else request.only
+    return render_request(Request(only=only, until=request.until, target=request.target))
 
 
 def forget_replaced(prepared: PreparedPlan) -> list[str]:

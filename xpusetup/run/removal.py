@@ -22,14 +22,14 @@ PATCHES = ".git/xpusetup-patches"
 """Where helpers/helperlib/git/tree.py keeps what it has put on."""
 
 
-def measure(places: Iterable[Path]) -> int:
-    """Give the bytes that come free when places go: not those of files that have links elsewhere too."""
+def measure(places: Iterable[Path]) -> tuple[int, int]:
+    """Give the bytes that places take, and those that come free with them: not of files that have links elsewhere."""
     found: dict[tuple[int, int], list[int]] = {}
     for place in places:
         for seen in _stats(place):
             entry = found.setdefault((seen.st_dev, seen.st_ino), [seen.st_blocks * BLOCK, seen.st_nlink])
             entry[1] -= 1
-    return sum(size for size, links in found.values() if links <= 0)
+    return sum(size for size, _ in found.values()), sum(size for size, links in found.values() if links <= 0)
 
 
 def _stats(place: Path) -> Iterator[os.stat_result]:

@@ -235,7 +235,7 @@ def _cached(run: PlanRun, work: RunProgress, one: Running) -> str:
     if counts is None or run.launcher is None or not counts.hits + counts.misses:
         return ""
     work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
-    return f"{run.launcher.name} had {counts}"
+    return f"{run.launcher.name} had {counts}" if counts.hits else ""  # nobody may have asked for one
 
 
 def _try_again(run: PlanRun, work: RunProgress, one: Running, jobs: int) -> None:

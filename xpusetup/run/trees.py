@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import XPU
 from xpusetup.base.values import TomlError, parse_toml
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 def check_trees(profile: Profile, request: Request) -> None:
     """Raise UsageError for a tree that is of something else than the component that it is named for."""
     parts = {part.name: canonicalize_name(part.distribution) for part in profile.components if part.kind != "skip"}
+    vendored = {item.name for part in profile.components if part.kind == "source" for item in part.vendored}
     for name, folder in request.sources:
         made = canonicalize_name(find_distribution(Path(folder)))
         own = {name, parts.get(name)}  # a build may rename what it makes, as triton's
@@ -48,6 +50,11 @@ def check_trees(profile: Profile, request: Request) -> None:
             continue
         fix = f"name the tree of {name}: --source {name}=DIR"
         other = next((part for part, distribution in parts.items() if distribution == made), "")
+        if name not in {*parts, *vendored} and len(request.sources) == 1:
+            word = f"{other}={folder}{EDITABLE if name in request.editable else ''}"
+            line = Command(f"the same command with --source {shlex.quote(word)}", again=("--source", word))
+            message = f"{profile.name} has no component {name!r}, and {folder} is the source of {made}"
+            raise UsageError(f"{message}; did you mean {other}?", command=line)
         if other:
             fix = f"{fix}; this one is given so: --source {shlex.quote(f'{other}={folder}')}"
         raise UsageError(f"{folder} is the source of {made}, and not of {name}", fix=fix)
@@ -106,20 +113,23 @@ def _name_of_setup(text: str) -> str:
 def keep_trees(workspace: Workspace, request: Request) -> tuple[Workspace, Request]:
     """Give the request with the trees that its root was last built of, and the workspace with a word on each.
 
-    A tree stays until another, the pinned commit or another revision is asked for. Where the root is that of the
-    profile, they are left, which is said too. What names them has to be trusted as they are. Raises UsageError for a
-    tree that is gone, and for one that is of something else.
+    A tree stays until another, the pinned commit or another revision is asked for; so does `--verify off`. Where the
+    root is that of the profile, they are left, which is said too. What names them has to be trusted as they are.
+    Raises UsageError for a tree that is gone, and for one that is of something else.
     """
     check_trees(workspace.profile, request)
     with files.noting() as seen:
         lock = read_lock(Root(workspace.root)) or {}
     words = lock.get("words")
     if lock.get("named") != workspace.known["named"] or not isinstance(words, list):
-        return workspace, request
+        return workspace, replace(request, verify=request.verify or "auto")
     before = sort_words([str(word) for word in words])
+    kept = before.get("--verify", [""])[0] == "off" and workspace.root_named and not request.verify
+    request = replace(request, verify="off" if kept else request.verify or "auto")
     left = {name: tree for name, _, tree in (word.partition("=") for word in before.get("--source", ()))}
     left = {name: tree for name, tree in left.items() if _is_open(workspace, request, lock, name)}
     notes = [*workspace.take_notes, *(_say_tree(workspace, name, tree) for name, tree in left.items())]
+    notes += ["not verified, as in the last build here; --verify auto verifies it"] if kept else []
     if workspace.root_named and left:
         for name, tree in left.items():
             request = _keep(workspace, request, name, tree)
@@ -152,10 +162,10 @@ def _keep(workspace: Workspace, request: Request, name: str, tree: str) -> Reque
 
 
 def _say_tree(workspace: Workspace, name: str, tree: str) -> str:
-    folder = tree.removesuffix(EDITABLE)
+    folder = short_path(tree.removesuffix(EDITABLE))
     if workspace.root_named:
         return f"{name} is of your tree {folder}, as in the last build here; the pinned one: --source {name}={PINNED}"
-    again = f"your tree again: --source {shlex.quote(f'{name}={tree}')}"
+    again = f"your tree again: --source {shlex.quote(f'{name}={short_path(tree)}')}"
     return f"{name} is the pinned one, where the last build here was of your tree {folder}; {again}"
 
 

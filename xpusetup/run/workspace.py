@@ -135,8 +135,9 @@ class Workspace:
     word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
     `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
     `rev`, `take`, `toolkit` and `bundle`, its file; `root_named`: by an option, so that it is not simply that of the
-    profile. `foreign` are the files behind it that are not the caller's alone: they may be read and shown, and need his
-    trust (`trust_files`) before anything of theirs runs.
+    profile; `called`: its name where that leads here, empty for that of the profile, None where only the path does.
+    `foreign` are the files behind it that are not the caller's alone: they may be read and shown, and need his trust
+    (`trust_files`) before anything of theirs runs.
     """
 
     profile: Profile
@@ -151,6 +152,7 @@ class Workspace:
     chosen_by: str
     options: str
     root_named: bool = False
+    called: str | None = None
     takes: dict[str, str] = field(default_factory=dict)
     take_notes: tuple[str, ...] = ()
     known: dict[str, object] = field(default_factory=dict)
@@ -213,6 +215,7 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
         chosen_by=chosen_by,
         options=_options(where, name),
         root_named=bool(where.root or where.name),
+        called=None if where.root or variable("XPUSETUP_ROOT") else where.name if where.name != name else "",
         takes=takes,
         take_notes=(*said, *notes),
         known={

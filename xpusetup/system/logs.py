@@ -90,16 +90,21 @@ def read_lines(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
+CALLS = ("xpusetup explain build.log", "make 2>&1 | xpusetup explain")
+A_CALL = Advice.lines(Command(line, gaps=(line,)) for line in CALLS)
+
+
 def read_stdin() -> Iterator[bytes]:
     """Give what comes from stdin. Raises UsageError where a person sits in front of it."""
     if sys.stdin is None or sys.stdin.isatty():
-        lines = ("xpusetup explain build.log", "make 2>&1 | xpusetup explain")
-        raise UsageError("explain needs a log", fix=Advice.lines(Command(line, gaps=(line,)) for line in lines))
+        raise UsageError("explain needs a log", fix=A_CALL)
     return _read_stream(sys.stdin.buffer, "stdin")
 
 
 def _read_stream(stream: BinaryIO, name: str) -> Iterator[bytes]:
     first = stream.read(CHUNK)
+    if not first and stream is sys.stdin.buffer:
+        raise UsageError("nothing came from stdin", fix=A_CALL)
     opener = next((opener for magic, opener in OPENERS.items() if first.startswith(magic)), None)
     if first.startswith(ZSTANDARD):
         raise UsageError(f"{name} is compressed by zstd", fix=f"zstd -dc {name} | ", command="xpusetup explain -")

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.bundle import show_attempts
-from xpusetup.ui.console import NOT_VERIFIED, prose, steps_left, verified, with_home
+from xpusetup.ui.console import NOT_VERIFIED, prose, show_outcome, steps_left, verified, with_home
 from xpusetup.ui.explain import show_cause, show_said
 from xpusetup.ui.members import show_misfits, show_proofs, show_starts
 from xpusetup.ui.unverified import show_unverified
@@ -69,9 +69,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
         mark, told = _stopped(data)
         prose(console, "   ", f"{told}{steps_left(left)}", first=f" {mark} ")
     else:
-        console.print(f" {verified(data, done=done)}")
-        if not data.verified:
-            console.print(f"   {with_home(data.verify)}")
+        show_outcome(console, data, done=done)
     fresh = verbose or not (data.ran and data.repeated)
     for name, place in data.editable.items() if fresh else ():
         console.print(f" [green]✓[/] {name} is installed editable from {with_home(place)}: of it there is no wheel")

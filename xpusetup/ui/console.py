@@ -235,7 +235,7 @@ def chosen(origin: str) -> str:
 
 NOT_VERIFIED = {
     "no device": ", not verified: no device was computed on",
-    "off": "; verification was switched off (--verify off)",
+    "off": ", not verified (--verify off)",
     "": ", not verified yet",
 }
 
@@ -251,6 +251,19 @@ def verified(data: BuildResult | BuildStatus, *, done: str = "built") -> str:
         return f"[green]✓[/] verified{on}{checks}"
     failing = f": {escape(name_some(proof.failing))}; to see how" if proof and proof.failing else "; what fails"
     return f"[red]✗[/] verification failed{failing}:"
+
+
+def show_outcome(console: Console, data: BuildResult | BuildStatus, *, done: str, before: str = "") -> None:
+    """Show what was proven, and where nothing is the command that verifies it: in the same line if that has room."""
+    told = f" {verified(data, done=done)}{before}"
+    if data.verified:
+        console.print(told)
+        return
+    command = with_home(data.verify)
+    if Text.from_markup(f"{told} {command}").cell_len > console.width:
+        console.print(told)
+        told = "  "
+    console.print(f"{told} {command}", soft_wrap=True)
 
 
 def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
@@ -308,9 +321,17 @@ def home_quoted(path: str) -> str:
     return f"~/{shlex.quote(short[2:])}" if short.startswith("~/") else shlex.quote(short)
 
 
+OF_TREES = ("--source", "--patch")
+
+
 def with_home(text: str) -> str:
-    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
-    return escape(" ".join(short_path(word) for word in text.split(" ")))
+    """Write the home as ~ wherever a word or a tree begins with it, and keep rich from reading markup."""
+    words = text.split(" ")
+    for place, word in enumerate(words):
+        name, equals, folder = word.partition("=")
+        tree = place and words[place - 1] in OF_TREES and equals  # which the program reads with its ~
+        words[place] = f"{name}={short_path(folder)}" if tree else short_path(word)
+    return escape(" ".join(words))
 
 
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.

@@ -34,6 +34,10 @@ TENTH = 60.0
 """Plain lines: a tenth of the work is told no more often than once in so many seconds."""
 SIGN_OF_LIFE = 300.0
 """Plain lines: a step that has no more to say than that it is at work says so once in so many seconds."""
+SHORT = 60.0
+"""Where all of it takes fewer seconds, as it did before, what was done before is told at the end alone."""
+SOON = 5.0
+"""Plain lines: a step that took fewer seconds before is told when it ends alone."""
 FETCH = ".fetch"
 """How the steps are called that count objects: neither memory nor jobs matter to them."""
 SAID = {"no-device": "no device here", "interrupted": "interrupted", "failed": "failed"}
@@ -73,7 +77,7 @@ class BuildView:
     """Draws events.
 
     With `json` or `stderr` everything goes to stderr as plain lines, because stdout carries something else. With
-    `quiet` only notes are said, which warn; with both nothing is.
+    `quiet` nothing is said.
     """
 
     def __init__(
@@ -89,7 +93,7 @@ class BuildView:
         beside = json or quiet or stderr
         self._console = make_console(stderr=beside, progress=True)
         self._moving = moves(self._console) and not beside
-        self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
+        self._says = () if quiet else get_args(Kind)
         self._verbose, self._clock, self._memory = verbose, clock, memory
         self._steps: dict[str, _AtWork] = {}
         self._jobs = self._left = self._skipped = 0
@@ -140,13 +144,13 @@ class BuildView:
             self._end(event)
 
     def _begin(self, event: Event) -> None:
-        if self._skipped and not self._steps:
+        if self._skipped and not self._steps and not 0 < event.left_of_all < SHORT:
             done = "1 step was" if self._skipped == 1 else f"{self._skipped} steps were"
             self._console.print(f" [dim]· {done} done before[/]")
-            self._skipped = 0
+        self._skipped = 0
         beside = tuple(self._steps)
         self._steps[event.step] = _AtWork(event.step, event.title, event.time, event.time, beside, event.text)
-        if not self._moving:
+        if not self._moving and not 0 < event.left < SOON:
             self._console.print(f" … {escape(event.step):<20}            {escape(event.title)}")
 
     def _take_output(self, event: Event, step: _AtWork) -> None:

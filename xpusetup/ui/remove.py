@@ -10,7 +10,7 @@ from xpusetup.ui.console import prose
 
 
 def show_before(console: Console, data: Removed) -> None:
-    console.print(f"\n [bold]{escape(short_path(data.root))}[/] · frees {render_size(data.freed)}\n")
+    console.print(f"\n [bold]{escape(short_path(data.root))}[/] · frees {_size(data)}\n")
     inside = [path for path in data.places if path.startswith(f"{data.root}/")]
     names = sorted({path.removeprefix(f"{data.root}/").partition("/")[0] for path in inside})
     prose(console, "           ", ", ".join(names), first="   goes    ")
@@ -31,7 +31,13 @@ def show_removed(console: Console, data: Removed, *, verbose: bool) -> None:  # 
 
 def in_one_line(data: Removed) -> str:
     stays = "" if data.gone else ", but for what is not ours"
-    return f"[green]✓[/] {escape(short_path(data.root))} is removed{stays}: {render_size(data.freed)} freed"
+    return f"[green]✓[/] {escape(short_path(data.root))} is removed{stays}: {_size(data)} freed"
+
+
+def _size(data: Removed) -> str:
+    """Say what comes free, and of how much: other builds may have links to the rest."""
+    whole, freed = render_size(data.bytes), render_size(data.freed)
+    return freed if freed == whole else f"{freed} of {whole}, the rest shared with other builds,"
 
 
 def _show_rest(console: Console, data: Removed) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import describe_older
-from xpusetup.ui.console import chosen, home_quoted, prose, steps_coming, steps_left, verified, with_home
+from xpusetup.ui.console import chosen, home_quoted, prose, show_outcome, steps_coming, steps_left, with_home
 from xpusetup.ui.members import show_misfits, show_proofs
 from xpusetup.ui.unverified import show_unverified
 
@@ -60,7 +60,7 @@ def _show_newer(console: Console, data: BuildStatus) -> None:
         from xpusetup.run.trees import describe_newer  # noqa: PLC0415 - most builds are of no tree of the user's own
 
         prose(console, "   ", f"{describe_newer(data.newer)}:", first=" [yellow]![/] ")
-        console.print(f"   {escape(data.fix)}", soft_wrap=True)
+        console.print(f"   {with_home(data.fix)}", soft_wrap=True)
 
 
 def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
@@ -94,12 +94,12 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:
         _show_older(console, data)
         log = home_quoted(f"{data.root}/logs/{data.failed}.log")
         console.print(f"   [bold]why[/]    xpusetup explain {escape(log)}")
-        console.print(f"   [bold]go on[/]  {escape(data.fix)}")
+        console.print(f"   [bold]go on[/]  {with_home(data.fix)}")
     elif data.left:
         state = f"interrupted in {', '.join(data.interrupted)}" if data.interrupted else "not finished"
         prose(console, "   ", f"{state}: {steps_left(data.left)}", first=" [yellow]![/] ")
         _show_older(console, data)
-        console.print(f"   [bold]go on[/]  {escape(data.fix)}")
+        console.print(f"   [bold]go on[/]  {with_home(data.fix)}")
     else:
         _show_held_proof(console, data, " (before that)" if harmed else "")
 
@@ -116,6 +116,4 @@ def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
             console.print(f"   {escape(data.verify)}")
         return
     done = "built" if data.made_by == "build" else "installed"
-    console.print(f" {verified(data, done=done)}{before}")
-    if not data.verified:
-        console.print(f"   {escape(data.verify)}")
+    show_outcome(console, data, done=done, before=before)
