@@ -190,7 +190,7 @@ def _find(where: Where) -> Root:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):
-        line = f"xpusetup remove {words_of_root(root.path)}"
+        line = Command(f"xpusetup remove {words_of_root(root.path)}")
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:
