@@ -21,7 +21,15 @@ from xpusetup.base.model import Misfit
 from xpusetup.commands import wheel_fits
 from xpusetup.config.shipped import versions_beside
 from xpusetup.machine.companions import TorchThere
-from xpusetup.machine.fit import FitTarget, FitTorch, describe, judge_fit, mend_command, name_misfits
+from xpusetup.machine.fit import (
+    FitTarget,
+    FitTorch,
+    describe,
+    judge_fit,
+    judge_installed,
+    mend_command,
+    name_misfits,
+)
 from xpusetup.machine.fit_read import DeviceCode, FitLibrary, FitProblem, InspectedFit, Inspection, SeenTorch, in_words
 
 if TYPE_CHECKING:
@@ -356,9 +364,28 @@ def test_device_code_is_held_against_the_gpus_here(names: str, more: dict[str, A
 def test_a_wheel_that_goes_on_without_its_libraries_says_so() -> None:
     lost = problem("library", "libcudart.so.12")
     found = judged(replace(library(lost, foreign=True), optional=True))
-    assert found.answer == "does_not_fit"
-    assert any(note.startswith("its code goes on without them") for note in found.notes)
-    assert not any("goes on" in note for note in judged(library(lost, foreign=True)).notes)
+    assert (found.answer, found.compiled) == ("fits", "does_not_load")
+    assert found.reason.startswith("its Python works, and its compiled part does not load: _C.so needs libcudart.so.12")
+    needed = judged(library(lost, foreign=True))
+    assert (needed.answer, needed.compiled) == ("does_not_fit", "does_not_load")
+
+
+def test_a_part_for_the_accelerator_of_that_torch_is_not_spare() -> None:
+    """Of xpu-kernels beside a torch for XPU, whose libsycl is of another major."""
+    other = problem("major", "libsycl.so.8")
+    found = judged(replace(library(other, foreign=True), optional=True))
+    assert (found.answer, found.compiled) == ("does_not_fit", "does_not_load")
+
+
+@pytest.mark.parametrize("optional", [False, True])
+@pytest.mark.parametrize("kind", ["library", "major", "torch"])
+def test_what_is_installed_is_judged_as_its_wheel(kind: str, optional: bool) -> None:
+    """Of torchao `wheel fits` said that it does not fit, and doctor said nothing."""
+    one = replace(library(problem(kind, "libcudart.so.12"), foreign=True), optional=optional)
+    wheel = replace(WHEEL, libraries=[one])
+    installed = judge_installed(wheel, TARGET.torch)
+    found = judge_fit(wheel, TARGET)
+    assert (found.answer, found.reason) == (installed.answer, installed.reason)
 
 
 def test_device_code_of_a_wheel_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

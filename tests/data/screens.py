@@ -845,6 +845,7 @@ FITS = FitResult(
             answer="fits",
             reason="all 184 names that it asks torch for are there, of its C++ interface",
             instead=None,
+            compiled="loads",
             binds="torch-c++",
             notes=[],
             libraries=[],
@@ -856,6 +857,7 @@ FITS = FitResult(
             answer="does_not_fit",
             reason="_C.abi3.so needs at::gone(c10::SymInt) and 2 more, which that torch has not; it has at::gone(long)",
             instead="torch==2.13.0",
+            compiled="does_not_load",
             binds="torch-c++",
             notes=["it requires torch==2.13.0: pip would replace torch 2.14.1+xpu, unless --no-deps is given"],
             libraries=[
@@ -886,6 +888,7 @@ FITS = FitResult(
             answer="unknown",
             reason="libtorchcodec_core8.so needs libavutil.so.60, which is found nowhere",
             instead=None,
+            compiled="loads",
             binds="torch-stable",
             notes=[],
             libraries=[],

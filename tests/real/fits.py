@@ -40,7 +40,9 @@ TIMEOUT_S = 300
 MARK = "<!-- pairs -->"
 """What stands before and after the numbers in the page."""
 
-Truth = Literal["fits", "does_not_fit", "undecided"]
+Truth = Literal["fits", "python_alone", "does_not_fit", "undecided"]
+"""`python_alone`: an import works, and no library of the package can be loaded."""
+Said = Literal["fits", "python_alone", "does_not_fit", "unknown"]
 
 
 class Taken(BaseModel):
@@ -64,13 +66,13 @@ class Pair(BaseModel):
     wheel: str
     truth: Truth
     how: str
-    answer: Literal["fits", "does_not_fit", "unknown"]
+    answer: Said
     reason: str
 
     @property
     def agrees(self) -> bool:
-        """Say whether the answer is the truth."""
-        return self.answer == self.truth
+        """Say whether the answer is the truth. Where no library can be loaded, "does not fit" is true as well."""
+        return self.answer == self.truth or (self.truth, self.answer) == ("python_alone", "does_not_fit")
 
 
 def read_table() -> tuple[list[str], list[str], list[Taken]]:
@@ -136,6 +138,8 @@ def import_it(place: Path, wheel: Path, module: str, beside: Path) -> dict[str, 
 def judge_import(told: dict[str, Any]) -> tuple[Truth, str]:
     """Say what an import proves. It fits where the import goes well and libraries that the package opened are loaded.
 
+    Where it goes well and none is loaded, the package works in Python alone.
+
     Where the import fails for want of another package, or opens no library, each library was opened by itself: it
     fits where all can be, does not where none can, and else that decides nothing.
     """
@@ -147,15 +151,21 @@ def judge_import(told: dict[str, Any]) -> tuple[Truth, str]:
     if told["error"] and not lacks:
         return "does_not_fit", f"{told['kind']}: {_line(told['error'])}"
     if told["tried"]:
-        return ("fits", "import") if set(told["tried"]) & set(told["loaded"]) else ("does_not_fit", "none is loaded")
+        there = set(told["tried"]) & set(told["loaded"])
+        return ("fits", "import") if there else (_without(lacks=lacks), "none is loaded")
     if told["opened"]:
-        return _judge_opened(list(told["opened"].values()))
+        return _judge_opened(list(told["opened"].values()), lacks=lacks)
     return ("undecided", _line(told["error"])) if lacks else ("fits", "import")
 
 
-def _judge_opened(errors: list[str]) -> tuple[Truth, str]:
+def _without(*, lacks: bool) -> Truth:
+    """Say what it proves that no library can be loaded; nothing of its Python where the import `lacks` a package."""
+    return "does_not_fit" if lacks else "python_alone"
+
+
+def _judge_opened(errors: list[str], *, lacks: bool) -> tuple[Truth, str]:
     if all(errors):
-        return "does_not_fit", "no library opened"
+        return _without(lacks=lacks), "no library opened"
     return ("undecided", "some libraries opened") if any(errors) else ("fits", "each library opened")
 
 
@@ -174,13 +184,23 @@ def ask(place: Path, wheels: Sequence[Path]) -> list[dict[str, Any]]:
     found = json.loads(done.stdout)["result"]["wheels"]
     answers = {one["answer"] for one in found}
     assert done.returncode == (1 if "does_not_fit" in answers else 3 if "unknown" in answers else 0)
-    return [{"answer": one["answer"], "reason": _line(one["reason"])} for one in found]
+    return [{"answer": _said(one), "reason": _line(one["reason"])} for one in found]
+
+
+def _said(one: dict[str, Any]) -> Said:
+    """Give the answer, which tells a package that goes on without its compiled part apart."""
+    alone = one["answer"] == "fits" and one["compiled"] == "does_not_load"
+    said: Said = "python_alone" if alone else one["answer"]
+    return said
 
 
 def own_hash() -> str:
     """Hash the program's own files that `wheel fits` runs."""
     texts = [path.read_bytes() for path in closure_files("inspect_fit")]
-    texts += [(CHECKOUT / "xpusetup" / name).read_bytes() for name in ("commands/wheel_fits.py", "machine/fit.py")]
+    texts += [
+        (CHECKOUT / "xpusetup" / name).read_bytes()
+        for name in ("commands/wheel_fits.py", "machine/fit.py", "machine/fit_read.py")
+    ]
     return hashlib.sha256(b"\0".join(texts)).hexdigest()[:12]
 
 
@@ -227,14 +247,15 @@ def render_numbers(pairs: Sequence[Pair]) -> str:
     decided = [one for one in pairs if one.truth != "undecided"]
     answers = Counter(one.answer for one in decided)
     wrong = [one for one in decided if not one.agrees]
-    false = sum(one.answer == "fits" for one in wrong)
+    false = sum(one.answer in ("fits", "python_alone") for one in wrong)
     share = 100 * (len(decided) - len(wrong)) / len(decided)
     torches = sorted({one.torch for one in pairs})
     told = (
         f"{len(pairs)} pairs of {len({one.wheel for one in pairs})} wheels and {len(torches)} torches"
         f" ({', '.join(torches)}) were taken on Linux, x86_64, Python 3.11. In {len(pairs) - len(decided)} of them"
         f" an import decides nothing. Of the other {len(decided)} the answer was the truth in"
-        f" {len(decided) - len(wrong)} ({share:.1f} %): {answers['fits']} *fits*, of which {false} false,"
+        f" {len(decided) - len(wrong)} ({share:.1f} %): {answers['fits'] + answers['python_alone']} *fits*, of which"
+        f" {false} false and {answers['python_alone']} in Python alone,"
         f" {answers['does_not_fit']} *does not fit*, {answers['unknown']} *unknown*."
     )
     lines = [*textwrap.wrap(told, 120), ""]

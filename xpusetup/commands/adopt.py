@@ -13,6 +13,7 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.adopt import pip, uv
 from xpusetup.adopt.keeping import FAMILY, InstalledVersion, Keep, Keeping, keep_torch
+from xpusetup.base.command import Command
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.env import choose_python
@@ -237,7 +238,7 @@ def _environment(place: Path, where: Where) -> tuple[Path, str]:
     chosen = choose_python(where)
     prefix = Path(chosen.python).parent.parent if chosen.python else own or place
     if "torch" not in _installed(prefix):
-        line = f"xpusetup adopt {shlex.quote(str(place))} --into ENV"
+        line = Command(f"xpusetup adopt {shlex.quote(str(place))} --into ENV", gaps=("ENV",))
         raise NotReadyError(f"there is no torch in {prefix}", fix="name its environment: ", command=line)
     return prefix, chosen.by
 

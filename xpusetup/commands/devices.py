@@ -147,7 +147,7 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = choose_python(where)
     if not chosen.python:
-        line = "xpusetup verify --devices --into DIR"
+        line = Command("xpusetup verify --devices --into DIR", gaps=("DIR",))
         raise NotReadyError("no Python environment is active here", fix="name one: ", command=line)
     devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)

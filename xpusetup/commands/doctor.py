@@ -368,7 +368,7 @@ def _must_be_checks(names: Iterable[str]) -> None:
 
 def read_facts(name: str) -> Facts:
     """Read facts that were saved. Raises UsageError for a file that is none."""
-    unread = partial(UsageError, fix="write one: ", command="xpusetup doctor --save FILE")
+    unread = partial(UsageError, fix="write one: ", command=Command("xpusetup doctor --save FILE", gaps=("FILE",)))
     text = files.read_input(Path(name))
     if text is None:
         raise unread(f"there is no file {name} that can be read")

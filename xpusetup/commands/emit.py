@@ -181,7 +181,7 @@ def emit_github(order: EmitOrder) -> Form:
     for cell in made.cells:
         if cell.profile.installer is not None:
             message = f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on"
-            line = f"xpusetup emit shell --profile {cell.profile.name} --out DIR"
+            line = Command(f"xpusetup emit shell --profile {cell.profile.name} --out DIR", gaps=("DIR",))
             raise UsageError(message, fix="as in: ", command=line)
     if options["from"] == "source" and not options["label"]:
         raise UsageError(

@@ -175,12 +175,12 @@ def _find(where: Where) -> Root:
     packing = [path.parent for path in find_packing(roots)]
     there = ", ".join(sorted({path.name for path in (*packing, *(root.path for root in find_roots(roots)))}))
     fix = f"in {roots} there is: {there}; name one: " if there else ""
-    line = "xpusetup remove NAME" if there else "xpusetup list"
+    line = Command("xpusetup remove NAME", gaps=("NAME",)) if there else Command("xpusetup list")
     if not (where.root or where.name or where.profile or where.rev):
         program = Advice("how this program itself goes: ", Command("xpusetup self"))
         if not there:
             raise NotReadyError(f"nothing is built in {roots}", fix=program)
-        raise UsageError("say which build", fix=Advice.lines((Advice(fix, Command(line)), program)))
+        raise UsageError("say which build", fix=Advice.lines((Advice(fix, line), program)))
     path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
     root = Root((path or open_workspace(where).root).resolve())
     if not root.path.is_dir():
@@ -196,7 +196,7 @@ def _find(where: Where) -> Root:
         message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
         raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     if not os.access(root.path, os.W_OK):
-        line = f"xpusetup remove {words_of_root(root.path)}"
+        line = Command(f"xpusetup remove {words_of_root(root.path)}")
         if os.statvfs(root.path).f_flag & os.ST_RDONLY:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
 from xpusetup.commands.result import Result, Say
 from xpusetup.config.hashes import key_of, render_requirements
@@ -98,7 +99,7 @@ def _wanted(profile: Profile) -> ToolkitWanted:
         fix = f"those that have one: {', '.join(f'--profile {name}' for name in _have())}"
         raise UsageError(f"{profile.name} has no tool chain that is made from Intel's wheels", fix=fix)
     if free := [pin for pin in wanted.pins if key_of(pin) not in profile.hashes]:
-        begun = f"xpusetup profiles lock {profile.name} --out FILE"
+        begun = Command(f"xpusetup profiles lock {profile.name} --out FILE", gaps=("FILE",))
         fix = "write the sha256 of each file into [hashes] of a profile of your own, which this begins: "
         raise UsageError(f"no hash is known of {', '.join(free)}", fix=fix, command=begun)
     return wanted

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.emit.image import PREFIX, DecidedImage
@@ -34,7 +35,7 @@ def render_apptainer(image: DecidedImage) -> dict[str, str]:
     if image.order.target == "devel":
         message = "an Apptainer image holds what runs, and nothing to compile with"
         fix = "leave --target out; what builds in any container: "
-        raise UsageError(message, fix=fix, command="xpusetup emit shell --out DIR")
+        raise UsageError(message, fix=fix, command=Command("xpusetup emit shell --out DIR", gaps=("DIR",)))
     parts = {"build": True, "driver": image.sides.driver, "toolkit": image.sides.toolkit}
     text = render_template(
         "image/xpusetup.def",

@@ -17,12 +17,14 @@ from xpusetup.machine.fit_read import FitLibrary, FitProblem, InspectedFit, Insp
 
 Answer: TypeAlias = Literal["fits", "does_not_fit", "unknown"]
 Binding: TypeAlias = Literal["none", "torch-stable", "torch-c++"]
+Compiled: TypeAlias = Literal["none", "loads", "does_not_load", "unknown"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedWheel:
     """Whether a wheel works with that torch: the answer, the first reason, and what would fit, where it is known.
 
+    `compiled` says whether its compiled part can be loaded: a package that goes on without it fits all the same.
     `binds` says to what of torch it is bound; `notes` are what does not decide, as a requirement of another torch.
     """
 
@@ -32,6 +34,7 @@ class FittedWheel:
     answer: Answer
     reason: str
     instead: str | None
+    compiled: Compiled
     binds: Binding
     notes: list[str]
     libraries: list[FitLibrary]
@@ -86,6 +89,7 @@ def judge_fit(wheel: InspectedFit, target: FitTarget) -> FittedWheel:
         answer=verdict.answer,
         reason=verdict.reason,
         instead=_instead(wheel, target) if verdict.answer == "does_not_fit" else None,
+        compiled=_judge_compiled(wheel, target.torch),
         binds=binding(wheel),
         notes=list(_notes(wheel, target)),
         libraries=wheel.libraries,
@@ -93,12 +97,8 @@ def judge_fit(wheel: InspectedFit, target: FitTarget) -> FittedWheel:
 
 
 def judge_installed(one: InspectedFit, torch: FitTorch) -> FitVerdict:
-    """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide.
-
-    Parts for another accelerator without which its code goes on are nothing amiss: torchao from the index has some.
-    """
-    libraries = [each for each in _for_python(one.libraries, torch.python) if not each.is_spare]
-    found = [*_judge_variants(libraries, torch.version), *_judge_groups(libraries), *_judge_troubles(one)]
+    """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide."""
+    found = [*_judge_libraries(one, torch), *_judge_troubles(one)]
     against = next((each for each in found if each.answer == "does_not_fit"), None)
     return against or next(iter(found), None) or _well(one)
 
@@ -159,9 +159,7 @@ def _verdicts(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVerdict]:
     yield from _judge_tags(wheel, target)
     yield from _judge_python(wheel, target)
     if target.torch.read:
-        libraries = _for_python(wheel.libraries, target.torch.python)
-        yield from _judge_variants(libraries, target.torch.version)
-        yield from _judge_groups(libraries)
+        yield from _judge_libraries(wheel, target.torch)
     elif wheel.compiled:
         yield FitVerdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
     yield from _judge_device(wheel, target)
@@ -259,6 +257,31 @@ def _judge_requirement(wheel: InspectedFit, target: FitTarget) -> Iterator[FitVe
 
 
 ORDER = ("file", "machine", "version", "major", "library", "abi", "torch", "symbol")
+
+
+def _judge_libraries(wheel: InspectedFit, torch: FitTorch) -> Iterator[FitVerdict]:
+    """Judge the libraries of what is installed, or of a wheel.
+
+    Parts for another accelerator without which its code goes on are nothing amiss: torchao from the index has some.
+    """
+    libraries = [one for one in _for_python(wheel.libraries, torch.python) if not one.is_spare]
+    yield from _judge_variants(libraries, torch.version)
+    yield from _judge_groups(libraries)
+
+
+def _judge_compiled(wheel: InspectedFit, torch: FitTorch) -> Compiled:
+    if not wheel.compiled:
+        return "none"
+    if wheel.broken or wheel.troubles or not torch.read:
+        return "unknown"
+    answers = {one.answer for one in _judge_libraries(wheel, torch)}
+    if "does_not_fit" in answers or _is_all_spare(wheel):
+        return "does_not_load"
+    return "unknown" if answers else "loads"
+
+
+def _is_all_spare(wheel: InspectedFit) -> bool:
+    return bool(wheel.libraries) and all(one.is_spare for one in wheel.libraries)
 
 
 def _for_python(libraries: list[FitLibrary], python: str) -> list[FitLibrary]:
@@ -372,6 +395,9 @@ def _file(path: str) -> str:
 
 
 def _well(wheel: InspectedFit) -> FitVerdict:
+    if _is_all_spare(wheel):
+        lost = _sorted([each for one in wheel.libraries for each in one.problems])
+        return FitVerdict("fits", f"its Python works, and its compiled part does not load: {describe(lost[0])}")
     used = [one for one in wheel.libraries if not (one.foreign and one.problems)]
     wheel = replace(wheel, libraries=used)
     bound = binding(wheel)
@@ -391,8 +417,6 @@ def _notes(wheel: InspectedFit, target: FitTarget) -> Iterator[str]:
         yield f"it requires {wanted}: pip would replace torch {target.torch.version}, unless --no-deps is given"
     if wanted is not None and binding(wheel) == "torch-c++":
         yield "only names were compared, not the layout of the classes behind them"
-    if wheel.libraries and all(one.is_spare for one in wheel.libraries):
-        yield "its code goes on without them, which are for another accelerator: what is Python alone in it works"
     if off := list(dict.fromkeys(name for one in wheel.libraries for name in one.off)):
         more = f" and {len(off) - 1} more" if len(off) > 1 else ""
         yield f"{off[0]}{more} of CANN are not switched on in this shell: source {CANN_SCRIPT} before it is imported"

@@ -42,8 +42,9 @@ class FitLibrary:
 
     @property
     def is_spare(self) -> bool:
-        """Whether it does not load, is for another accelerator, and the package goes on without it."""
-        return bool(self.problems) and self.foreign and self.optional
+        """Whether it does not load, is for an accelerator that this torch is not for, and the package goes on."""
+        here = any(one.kind == "major" for one in self.problems)  # torch has another release of the same runtime
+        return bool(self.problems) and self.foreign and self.optional and not here
 
 
 @dataclass(frozen=True, kw_only=True)

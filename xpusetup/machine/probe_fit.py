@@ -19,7 +19,13 @@ from xpusetup.system.process import run_process
 
 HELPER = "helpers/inspect_fit.py"
 READS = (
-    *(HELPER, "machine/fit.py", "helpers/helperlib/elf/file.py", "helpers/helperlib/elf/conflicts.py"),
+    *(
+        HELPER,
+        "machine/fit.py",
+        "machine/fit_read.py",
+        "helpers/helperlib/elf/file.py",
+        "helpers/helperlib/elf/conflicts.py",
+    ),
     *("helpers/helperlib/wheel/fit.py", "helpers/helperlib/wheel/runtime.py"),
 )
 """What decides the answer: where one of them changed, what was kept counts for nothing."""

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -85,12 +86,14 @@ def probe_torch(
         return None
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     seen = _look(prefix, places, sysroot)
-    if seen.version is not None or seen.libraries:  # in any other environment nothing of ours can meet
-        seen = replace(
-            seen, conflicts=probe_conflicts(prefix, places, sysroot, notes), misfits=find_misfits(prefix, places)
-        )
-    worth = seen.version is not None and (seen.xpu or seen.entry_points)
-    return replace(seen, report=_import(seen.python, notes)) if worth and imports else seen
+    if seen.version is None and not seen.libraries:  # in any other environment nothing of ours can meet
+        return seen
+    worth = imports and seen.version is not None and (seen.xpu or seen.entry_points)
+    with ThreadPoolExecutor() as pool:  # each starts a process that takes a second or more
+        report = pool.submit(_import, seen.python, notes) if worth else None
+        conflicts = pool.submit(probe_conflicts, prefix, places, sysroot, notes)
+        misfits = find_misfits(prefix, places)
+        return replace(seen, conflicts=conflicts.result(), misfits=misfits, report=report.result() if report else None)
 
 
 def _at_hand() -> Iterator[str]:

@@ -130,7 +130,7 @@ def check_origins(profile: Profile, request: Request, plan: Plan) -> Plan:
             "leave --require-hashes out, or write the sha256 of each file into [hashes] of a profile of your own,"
             " which this begins: "
         )
-        line = f"xpusetup profiles lock {profile.name} --out FILE"
+        line = Command(f"xpusetup profiles lock {profile.name} --out FILE", gaps=("FILE",))
         raise UsageError(f"no published hash is known of {', '.join(found)}", fix=fix, command=line)
     return plan
 
