@@ -56,7 +56,7 @@ from xpusetup.run.workspace import Where, Workspace, load_device, load_settings,
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
-from xpusetup.system.http import read_hashes
+from xpusetup.system.package_index import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
