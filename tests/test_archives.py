@@ -120,6 +120,26 @@ def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path
     return called
 
 
+def test_without_a_folder_it_stays_as_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The offline installer that a bundle carries is no archive."""
+    place = tmp_path / "place" / "kit.sh"
+    place.parent.mkdir()
+    place.write_text("echo kit\n")
+    monkeypatch.setenv("XPUSETUP_ARCHIVES", str(place.parent))
+    words = [
+        "--url",
+        "https://mirror.example/kit.sh",
+        "--store",
+        str(tmp_path / "kit"),
+        "--record",
+        str(tmp_path / "o"),
+    ]
+    monkeypatch.setattr("sys.argv", ["fetch_archive.py", *words])
+    fetch_archive.main()
+    assert (tmp_path / "kit/kit.sh").read_text() == "echo kit\n"
+    assert (tmp_path / "o/archives/kit.sh").read_text().split()[0] == hash_of(place)
+
+
 def hash_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -323,7 +323,14 @@ def test_installers() -> None:
     table = known().platforms
     found = table.installer_of("oneapi", "2025.3")
     assert found is not None
-    assert found.file == "intel-deep-learning-essentials-2025.3.2.36_offline.sh"
+    file = "intel-deep-learning-essentials-2025.3.2.36_offline.sh"
+    assert found.file == file
+    plan = make_bundle_plan(
+        shipped("torch-2.14"), Request(), plan_for("torch-2.14"), ("0.1.0", "/src", "/c"), found.url
+    )
+    step = next(step for step in plan.steps if step.id == "bundle.toolkit")
+    assert step.makes == (f"{ROOT}/bundle/toolkit/{file}",)
+    assert "--into" not in step.run[0]  # it is held to its first use, and not unpacked
     kits = {(kit.kind, kit.preferred) for profile in all_shipped() for kit in toolkits_of(profile)}
     assert {kit for kit in kits if table.installer_of(*kit) is None} == {
         *(("oneapi", "2024.1"), ("dpclang", "6.2"), ("dpclang", "7.0"), ("dpclang", "7.1")),

@@ -62,7 +62,8 @@ def make_root(workspace: Workspace) -> Path:
     wheel.write_text("a wheel")
     seen = wheel.stat()
     changed = f"{seen.st_mtime_ns // 10**9}.{seen.st_mtime_ns % 10**9:09d}"
-    (root / "stamps/simxpu.build").write_text(f"key\n{hash_file(wheel)} {seen.st_size} {changed} {wheel}\n")
+    times = f"{seen.st_size} {changed} 1.000000000 1"
+    (root / "stamps/simxpu.build").write_text(f"key\n{hash_file(wheel)} {times} {wheel}\n")
     (root / "stamps/venv").write_text("key\n")
     (root / "stamps/.venv.123").write_text("")
     proven = {"simxpu.build": [hash_file(wheel)]}

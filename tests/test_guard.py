@@ -5,10 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
-import os
-import py_compile
 from datetime import datetime
-from importlib.metadata import PathDistribution
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,6 @@ from data.profiles import shipped
 from data.targets import NEW, plan_for
 from xpusetup.base.model import Layout, Request
 from xpusetup.plan.install import make_install_plan
-from xpusetup.run import judge_code
 from xpusetup.run.guard import (
     WINDOW,
     CurrentDistribution,
@@ -34,10 +30,7 @@ from xpusetup.run.guard import (
     find_steps,
     parse_guard,
 )
-from xpusetup.run.judge_code import is_odd
-from xpusetup.system.process import ProcessOutput
 
-STAMPED = py_compile.PycInvalidationMode.TIMESTAMP
 GUARD = Guard(
     packages="/env/site-packages",
     kept=(
@@ -244,68 +237,3 @@ def test_a_script_is_held_to_what_it_was_when_it_was_guarded(tmp_path: Path) -> 
 @pytest.mark.parametrize("document", [{}, {"packages": "/p"}, {"packages": "/p", "distributions": [{"x": 1}]}])
 def test_what_is_no_record_guards_nothing(document: dict[str, Any]) -> None:
     assert parse_guard(document) is None
-
-
-def make_code(folder: Path, text: str = "x = 42\n") -> tuple[dict[str, object], Path, Path]:
-    """Make an environment with a module, its byte code and the record of both: the record, the code, the source."""
-    packages = folder / "lib/python3.11/site-packages"
-    source, record = packages / "torch/a.py", packages / "torch-1.dist-info/RECORD"
-    source.parent.mkdir(parents=True)
-    source.write_text(text)
-    record.parent.mkdir()
-    listed = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-    record.write_text(f"torch/a.py,sha256={listed},{len(text)}\ntorch-1.dist-info/RECORD,,\n")
-    code = Path(str(py_compile.compile(str(source), doraise=True, invalidation_mode=STAMPED)))
-    kept = {"name": "torch", "version": "1", "record": str(record)}
-    return {"packages": str(packages), "distributions": [kept], "conflicts": []}, code, source
-
-
-def test_byte_code_as_it_was_guarded_starts_nothing(tmp_path: Path) -> None:
-    """Unit tests may start no process: what has its hash is not held to its source."""
-    document, code, _source = make_code(tmp_path)
-    known = {"torch/__pycache__/" + code.name: hashlib.sha256(code.read_bytes()).hexdigest()}
-    assert find_altered(document, known) == {}
-
-
-def test_where_nobody_can_tell_byte_code_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No interpreter is in that environment."""
-    document, code, _source = make_code(tmp_path)
-    monkeypatch.setattr(
-        "xpusetup.run.guard.run_process", lambda *_argv, **_words: ProcessOutput(None, "", "", "not there")
-    )
-    assert list(find_altered(document).values()) == [f"{code} is not what its source compiles to"]
-
-
-def test_what_of_byte_code_is_odd(tmp_path: Path) -> None:
-    _document, code, source = make_code(tmp_path)
-    true = code.read_bytes()
-    assert not is_odd(code, source)
-    code.write_bytes(true.replace(b"\x2a\0\0\0", b"\x2b\0\0\0"))
-    assert is_odd(code, source)
-    os.utime(source, (1, 1))
-    assert not is_odd(code, source), "Python passes over it and compiles anew"
-    for head, odd in (((1).to_bytes(4, "little"), True), ((3).to_bytes(4, "little"), False)):
-        code.write_bytes(true[:4] + head + b"a hash !" + code.read_bytes()[16:])
-        assert is_odd(code, source) == odd, "without a check Python takes it whatever the source says"
-    code.write_bytes(b"\0" + code.read_bytes()[1:])
-    assert not is_odd(code, source), "of another Python"
-
-
-def test_byte_code_that_cannot_be_read_is_odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    _document, code, source = make_code(tmp_path)
-    code.write_bytes(code.read_bytes()[:20])
-    listed = tmp_path / "list"
-    listed.write_text(f"{code}\t{source}\n{source}\t{tmp_path}/gone.py\n")
-    monkeypatch.setattr("sys.argv", ["judge_code.py", str(listed)])
-    judge_code.main()
-    assert capsys.readouterr().out.splitlines() == [str(code), str(source)]
-
-
-def test_the_guard_writes_the_hashes_of_byte_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _document, code, source = make_code(tmp_path)
-    guard = importlib.import_module("guard_environment")
-    packages = source.parents[1]
-    (code.parent / "other.cpython-311.pyc").write_bytes(b"of no source that is listed")
-    monkeypatch.setattr(guard, "distribution", lambda _name: PathDistribution(packages / "torch-1.dist-info"))
-    told = list(guard.byte_code(packages, ["torch"]))
-    assert told == [f"{hashlib.sha256(code.read_bytes()).hexdigest()}  torch/__pycache__/{code.name}\n"]

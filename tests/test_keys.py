@@ -54,8 +54,8 @@ def test_size_and_time_of_what_was_made_are_not_in_the_key() -> None:
     ("text", "stamp"),
     [
         ("k\n", Stamp("k", ())),
-        ("k\nsha 12 5.000000001 /a/b\n", Stamp("k", (Made("sha", 12, "5.000000001", "/a/b"),))),
-        ("k\nsha 12 5.0 /a b/c\n", Stamp("k", (Made("sha", 12, "5.0", "/a b/c"),))),
+        ("k\nsha 12 5.000000001 6.0 7 /a/b\n", Stamp("k", (Made("sha", 12, "5.000000001", "/a/b", "6.0", 7),))),
+        ("k\nsha 12 5.0 6.0 7 /a b/c\n", Stamp("k", (Made("sha", 12, "5.0", "/a b/c", "6.0", 7),))),
         ("", None),
         ("\n", None),
         ("\nsha 12 5.0 /a\n", None),

@@ -9,6 +9,7 @@ import pytest
 
 from golden import hold_one
 from xpusetup.base.model import Event
+from xpusetup.run.time_left import Forecast, History
 from xpusetup.system.memory import Memory
 from xpusetup.ui import live
 from xpusetup.ui.console import Terminal
@@ -44,10 +45,12 @@ class Screen:
         self.console = console
         memory = Memory(41 * GIB, 64 * GIB)
         self.view = live.BuildView(json=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
+        self.forecast = Forecast((), History({}))
         self.say("plan", text=HEAD, total=16, jobs=14)
 
     def say(self, kind: Any, step: str = "", **words: Any) -> None:
-        self.view.observe(Event(kind=kind, time=self.time, step=step, title=TITLES.get(step, ""), **words))
+        event = Event(kind=kind, time=self.time, step=step, title=TITLES.get(step, ""), **words)
+        self.view.observe(event if event.left else self.forecast.tell(event))
 
     def start(self, step: str) -> None:
         self.say("start", step)

@@ -24,7 +24,7 @@ from xpusetup.config.profile import SourceComponent
 from xpusetup.config.shipped import load_profile, profile_names
 from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
-from xpusetup.system.http import PinHashes
+from xpusetup.system.package_index import PinHashes
 
 
 @pytest.fixture(autouse=True)

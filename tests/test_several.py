@@ -39,7 +39,7 @@ def make_root(folder: Path, name: str) -> Path:
 
 
 def stamp(root: Path, step: str, *made: Path) -> None:
-    lines = [f"{hash_file(path)} {path.stat().st_size} 1.000000000 {path}" for path in made]
+    lines = [f"{hash_file(path)} {path.stat().st_size} 1.000000000 1.000000000 1 {path}" for path in made]
     (root / f"stamps/{step}").write_text("\n".join(["key", *lines]) + "\n")
 
 

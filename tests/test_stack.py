@@ -15,7 +15,7 @@ from data.profiles import TOP
 from data.targets import NEW
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.members import explain_package, list_members, list_starts
+from xpusetup.commands.members import explain_package, list_members
 from xpusetup.config.member import rank
 from xpusetup.config.shipped import load_profile, stack_names
 from xpusetup.config.shipped import shipped as releases
@@ -364,7 +364,7 @@ def test_three_commands_on_a_b580_with_ubuntu_26_04(name: str) -> None:
     profile = load_profile(name)
     way = make_way(PLACES["b580-ubuntu-26.04"], releases(), known())
     assert (way.route, way.profile, way.commands[-1]) == ("wheel", "torch-2.14", "xpusetup install")
-    (start,) = list_starts(profile)
+    (start,) = profile.starts
     stack = () if start.instead else (f"xpusetup install --stack {name}",)
     commands = (*way.commands[:-1], *stack, shlex.join(start.argv))
     assert commands[0] == "xpusetup setup --apply"
@@ -406,7 +406,7 @@ def test_what_could_not_be_had_says_why() -> None:
 
 
 def test_what_begins_with_a_stack_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    show_starts(Console(width=200), list_starts(load_profile("stack-inference")))
+    show_starts(Console(width=200), load_profile("stack-inference").starts)
     shown = capsys.readouterr().out
     assert "from its official image (instead of installing)" in shown
     assert "docker run --rm --network=host" in shown

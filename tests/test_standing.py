@@ -79,7 +79,7 @@ def test_an_installation_that_failed_half_way(here: Path) -> None:
     wheel.write_text("a wheel")
     seen = wheel.stat()
     changed = f"{seen.st_mtime_ns // 10**9}.{seen.st_mtime_ns % 10**9:09d}"
-    (root / "stamps/torch.download").write_text(f"key\n{'0' * 64} {seen.st_size} {changed} {wheel}\n")
+    (root / "stamps/torch.download").write_text(f"key\n{'0' * 64} {seen.st_size} {changed} 1.000000000 1 {wheel}\n")
     (root / "stamps/wheels.install").unlink(missing_ok=True)
     result = status_of_one(Where(root=str(root)))
     data = result.data

@@ -31,7 +31,7 @@ from xpusetup.commands.list import BuildList
 from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.offer import InstallOffer, WheelToFetch
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
-from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
+from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFiles
 from xpusetup.commands.recommend import Overview
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.site import SiteFile
@@ -51,6 +51,7 @@ from xpusetup.rebuild.io import VariedCondition
 from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate, ExpectedCost
+from xpusetup.system.trust import Foreign
 from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
 from xpusetup.verify.runner import DeviceCheck
 
@@ -530,8 +531,8 @@ LOCKED = LockedProfile(
 )
 TRUSTED = TrustedFiles(
     [
-        TrustedFile("/shared/theirs.toml", "5f" * 32, "it belongs to eve"),
-        TrustedFile("/home/me/mine.toml", "a0" * 32, ""),
+        Foreign("/shared/theirs.toml", "5f" * 32, "it belongs to eve"),
+        Foreign("/home/me/mine.toml", "a0" * 32, ""),
     ],
     "/home/me/.config/xpusetup/trusted.jsonl",
 )

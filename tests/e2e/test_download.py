@@ -1,4 +1,4 @@
-"""One large file over a bad line: cut off, resumed, sent anew by a server that resumes nothing, or not at all."""
+"""What a step fetches over a bad line: cut off, resumed, sent anew by a server that resumes nothing, or not at all."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from xpusetup.base.errors import NotReadyError
-from xpusetup.system.http import download
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,11 +78,6 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@pytest.fixture(autouse=True)
-def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.system.http.PAUSE", 0)
-
-
 @contextmanager
 def serving(**settings: object) -> Iterator[Server]:
     with Server() as server:
@@ -94,88 +86,6 @@ def serving(**settings: object) -> Iterator[Server]:
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         yield server
         server.shutdown()
-
-
-def test_it_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
-    said: list[str] = []
-    with serving() as server:
-        download(server.address, tmp_path / "kit.sh", said.append)
-        assert server.begun == [0, PIECE, 2 * PIECE]
-        download(server.address, tmp_path / "kit.sh", said.append)
-        assert len(server.begun) == 3
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-    assert said == [
-        "kit_offline.sh: 9.8 MiB",
-        *(f"kit_offline.sh: 9.8 MiB, {part} MiB of it there" for part in (3.3, 6.5)),
-    ]
-    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
-
-
-def test_a_server_that_resumes_nothing_sends_all_of_it(tmp_path: Path) -> None:
-    with serving(resumes=False, cuts=1) as server:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-        assert server.begun == [0, 0]
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-
-
-def test_one_that_was_all_there_is_fetched_anew(tmp_path: Path) -> None:
-    """It was killed before the file got its name; whether it was whole nobody knows."""
-    (tmp_path / "kit.sh.part").write_bytes(CONTENT + b"?")
-    with serving(cuts=0) as server:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-
-
-def test_it_ends_where_nothing_more_comes(tmp_path: Path) -> None:
-    """What came stays for the next time, under a name that nothing takes for whole."""
-    (tmp_path / "kit.sh.part").write_bytes(CONTENT[:PIECE])
-    with serving(status=502) as server, pytest.raises(NotReadyError, match="502") as caught:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-    assert "goes on where it was cut off" in caught.value.fix
-    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh.part"]
-    assert (tmp_path / "kit.sh.part").read_bytes() == CONTENT[:PIECE]
-
-
-def test_a_file_that_changed_meanwhile_is_fetched_anew(tmp_path: Path) -> None:
-    """Two halves of two files make none."""
-    with serving(tags=('"old"', '"new"'), cuts=1) as server:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-        assert server.begun == [0, 0]
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
-
-
-@pytest.mark.parametrize("tag", ["", 'W/"weak"'])
-def test_what_has_no_certain_version_is_fetched_anew(tmp_path: Path, tag: str) -> None:
-    with serving(tags=(tag,), cuts=1) as server:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-        assert server.begun == [0, 0]
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-
-
-def test_a_server_that_goes_on_elsewhere_is_not_believed(tmp_path: Path) -> None:
-    with serving(shift=5, cuts=1) as server:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-        assert server.begun == [0, PIECE, 0]
-    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("status", [404, 403, 410])
-def test_what_the_server_refuses_is_asked_for_once(tmp_path: Path, status: int) -> None:
-    with serving(status=status) as server, pytest.raises(NotReadyError, match=f"the server says {status}") as caught:
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-    assert len(server.begun) == 1
-    assert "proxy" not in caught.value.fix
-    assert caught.value.fix.endswith(f"put it at {tmp_path / 'kit.sh'}")
-
-
-def test_a_server_that_has_no_time_is_asked_again(tmp_path: Path) -> None:
-    with serving(status=429) as server, pytest.raises(NotReadyError, match="429"):
-        download(server.address, tmp_path / "kit.sh", lambda _text: None)
-    assert len(server.begun) == 5
-
-
-# The same of what a step fetches by itself: an archive for a component's build, a maker's program.
 
 
 @pytest.fixture

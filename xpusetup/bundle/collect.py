@@ -22,6 +22,7 @@ from xpusetup.plan.context import Context
 from xpusetup.plan.install import INSTALL, make_gathering
 from xpusetup.plan.lanes import lane_of
 from xpusetup.plan.requirements import ARCHIVES as STORE
+from xpusetup.plan.requirements import RECORD
 from xpusetup.run.manifest import list_wheels
 from xpusetup.run.prepare import PreparedPlan
 from xpusetup.run.workspace import Workspace
@@ -36,16 +37,19 @@ ALWAYS = ("venv", "requirements")
 FIRST = ("venv", "survey")
 
 
-def make_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Sequence[str]) -> Plan:
+def make_bundle_plan(
+    profile: Profile, request: Request, plan: Plan, program: Sequence[str], installer: str = ""
+) -> Plan:
     """Give a build's fetching steps and those that gather wheels.
 
-    `program` are version, source and constraints of this program.
+    `program` are version, source and constraints of this program, `installer` is the address of the toolkit's.
     """
     context = Context(profile, request, plan.target, plan.layout)
     wanted = {step.id for step in plan.steps if step.component and step.id.endswith(".fetch")} | {*ALWAYS}
     steps = [step for step in plan.steps if step.id in wanted]
+    kit = (_make_installer(context, installer),) if installer else ()
     gathering = (_make_wheels(context, plan), _make_program(context, program))
-    return replace(plan, steps=(*steps, *gathering))
+    return replace(plan, steps=(*steps, *kit, *gathering))
 
 
 def make_wheel_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Sequence[str]) -> Plan:
@@ -93,6 +97,19 @@ def _make_wheels(context: Context, plan: Plan) -> Step:
         needs=("network",),
         after=("requirements",),
         locks=("venv",),
+    )
+
+
+def _make_installer(context: Context, url: str) -> Step:
+    file = f"{GATHERED}/{TOOLKIT}/{url.rpartition('/')[2]}"
+    words = ("--url", url, "--store", f"{GATHERED}/{TOOLKIT}", "--record", RECORD)
+    return Step(
+        id="bundle.toolkit",
+        title="the toolkit's offline installer",
+        run=(context.helper("fetch_archive.py", *words),),
+        needs=("network",),
+        after=("venv",),
+        makes=(file,),
     )
 
 

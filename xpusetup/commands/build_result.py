@@ -11,14 +11,14 @@ from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
 from xpusetup.base.verbs import about_build
+from xpusetup.commands.cache import measure
 from xpusetup.commands.members import (
     InstalledMisfit,
     StackMember,
-    StartCommand,
     list_members,
     list_misfits,
-    list_starts,
 )
+from xpusetup.config.profile import Start  # noqa: TC001 - in the schema of results
 from xpusetup.config.request import render_request, sort_words
 from xpusetup.plan.addon import ADDON
 from xpusetup.plan.context import patches_of
@@ -44,7 +44,6 @@ from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
-from xpusetup.system.process import Language, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,6 +54,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.runner import RunOutcome
     from xpusetup.run.workspace import Workspace
+    from xpusetup.system.process import Language
 
 
 # What of a build or an installation is of unverified origin, with the hashes that it is held to.
@@ -130,7 +130,7 @@ class BuildResult:
     reached_out: list[NetworkAttempt] = field(default_factory=list)
     misfits: list[InstalledMisfit] | None = None
     members: list[StackMember] = field(default_factory=list)
-    starts: list[StartCommand] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=list)
     repeated: bool = False
 
 
@@ -160,8 +160,6 @@ def describe_unverified(profile: Profile, root: Root, plan: Plan | None = None) 
 
 
 BAD = ("fail", "crash")
-TIMEOUT_S = 120
-KIB = 1024
 GIB = 1 << 30
 DISK_FULL = "compile.disk_full"
 """The signature of a log that tells of a full disk."""
@@ -201,7 +199,7 @@ def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOut
         cached=outcome.cached,
         misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
         members=list_members(workspace.profile, root),
-        starts=list_starts(workspace.profile) if standing.installed else [],
+        starts=workspace.profile.starts if standing.installed else [],
     )
 
 
@@ -365,8 +363,6 @@ def record_disk(prepared: PreparedPlan, ran: Sequence[str]) -> None:
     root, layout = prepared.root, prepared.plan.layout
     own = (layout.src,) if layout.adopted else (layout.src, layout.venv)
     folders = [Path(folder.replace(ROOT, str(root.path))) for folder in own]
-    outside = [str(folder) for folder in folders if folder.is_dir() and not folder.is_relative_to(root.path)]
-    done = run_process(("du", "-skc", str(root.path), *outside), seconds=TIMEOUT_S)
-    kib = done.out.splitlines()[-1].split()[0] if done.code == 0 and done.out else ""
-    if kib.isdigit():
-        files.write_text(root / DISK, f'{{"bytes": {int(kib) * KIB}}}\n')
+    outside = [folder for folder in folders if folder.is_dir() and not folder.is_relative_to(root.path)]
+    if taken := measure(root.path, *outside):
+        files.write_text(root / DISK, f'{{"bytes": {taken}}}\n')

@@ -54,7 +54,6 @@ from xpusetup.run.runner import PlanRun, run_plan
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
-from xpusetup.system.http import download
 from xpusetup.system.program import describe_program
 
 if TYPE_CHECKING:
@@ -158,15 +157,13 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", note) as lock:
-        prepared = _prepare(workspace, request, options.purpose)
+        prepared = _prepare(workspace, request, options.purpose, installer)
         write_prepared(workspace, request, prepared)
         for text in forget_damaged(prepared.root):
             note(f"{text}: it is fetched again")
-        _fetch(workspace, prepared, lock, options)
         if installer is None:
             shutil.rmtree(root / "bundle" / TOOLKIT, ignore_errors=True)
-        else:
-            download(installer.url, root / "bundle" / TOOLKIT / installer.file, say)
+        _fetch(workspace, prepared, lock, options)
         bundle, members = collect(workspace, prepared, say)
         say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
         write_bundle(file, render_bundle(bundle), members)
@@ -234,12 +231,16 @@ def _choose_installer(workspace: Workspace, request: Request) -> ToolkitInstalle
     return installer
 
 
-def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan:
+def _prepare(
+    workspace: Workspace, request: Request, purpose: Purpose, installer: ToolkitInstaller | None
+) -> PreparedPlan:
     """Make the plan that gathers. The machine need not be one that can build: it has no toolkit, perhaps."""
     seen = preview(workspace, request, purpose)
     program = describe_program(seen.root / "bundle")
-    gather = make_wheel_bundle_plan if purpose is INSTALL else make_bundle_plan
-    plan = gather(workspace.profile, request, seen.plan, program)
+    if purpose is INSTALL:
+        plan = make_wheel_bundle_plan(workspace.profile, request, seen.plan, program)
+    else:
+        plan = make_bundle_plan(workspace.profile, request, seen.plan, program, installer.url if installer else "")
     prepared = replace(seen, plan=plan, scripts={step.id: render_script(step, plan) for step in plan.steps})
     gathered = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
     if not all((gathered / name).is_dir() for name in (WHEELS, PROGRAM)):

@@ -16,7 +16,7 @@ from xpusetup.commands.result import Result
 from xpusetup.config.devices import Device, known_devices
 from xpusetup.doctor.extensions import Remark, judge
 from xpusetup.doctor.question import check_texts
-from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, cards_of, make_rows
+from xpusetup.machine.accelerators import AcceleratorRow, Extensions, LoadedEntryPoint, Presence, cards_of, make_rows
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.machine.tables import gpu_table
@@ -111,27 +111,18 @@ class ExtendedEnvironment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompileBackend:
-    """A back end of torch.compile that an extension brings: its entry point, and the package."""
-
-    name: str
-    value: str
-    distribution: str
-    version: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class DeviceList:
     """The accelerators and what is wrong with an environment's extensions; `checked`: each of them was loaded.
 
-    `environment` is None where none is active, `follows` the command that loads them.
+    `environment` is None where none is active, `follows` the command that loads them; `compile_backends` are those of
+    torch.compile that extensions bring.
     """
 
     environment: ExtendedEnvironment | None
     follows: str
     checked: bool
     devices: list[AcceleratorRow]
-    compile_backends: list[CompileBackend]
+    compile_backends: list[LoadedEntryPoint]
     findings: list[Remark]
 
 
@@ -171,10 +162,6 @@ def describe(
     look: Extensions | None, devices: tuple[Device, ...], seen: Mapping[str, Presence], chosen_by: str
 ) -> DeviceList:
     """Give the result for an environment as it was seen; None where there was none to look at."""
-    backends = [
-        CompileBackend(name=one.name, value=one.value, distribution=one.distribution, version=one.version)
-        for one in (look.compilers if look else ())
-    ]
     torch = look.torch.version if look and look.torch else None
     return DeviceList(
         environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
@@ -183,7 +170,7 @@ def describe(
         follows=Command("xpusetup verify --devices"),
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
-        compile_backends=backends,
+        compile_backends=look.compilers if look else [],
         findings=judge(look, devices, check_texts()) if look else [],
     )
 

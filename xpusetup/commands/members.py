@@ -33,22 +33,6 @@ class StackMember:
     proof: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StartCommand:
-    """A command that begins with what is built or installed. `instead`: it takes the place of installing."""
-
-    title: str
-    argv: list[str]
-    instead: bool
-    why: str
-
-
-def list_starts(profile: Profile) -> list[StartCommand]:
-    return [
-        StartCommand(title=each.title, argv=each.argv, instead=each.instead, why=each.why) for each in profile.starts
-    ]
-
-
 def list_members(profile: Profile, root: Root | None = None) -> list[StackMember]:
     """Give the members of a stack's profile, none of any other; with a root how far each is proved there."""
     return [_make(part, part.member, root) for part in profile.components if part.member is not None]

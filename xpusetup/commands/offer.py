@@ -18,7 +18,7 @@ from xpusetup.run.prepare import PreparedPlan
 from xpusetup.run.workspace import Workspace
 from xpusetup.system import files
 from xpusetup.system.environment import variable, variables
-from xpusetup.system.http import HELPER
+from xpusetup.system.package_index import HELPER
 from xpusetup.system.process import run_process
 
 TIMEOUT_S = 600.0

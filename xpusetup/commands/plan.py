@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import NONE, ROOT, Request, Step, Target
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified, render_command
-from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
+from xpusetup.commands.members import StackMember, WhyPackage, explain_package, list_members
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
-from xpusetup.config.profile import BuildCost, Profile
+from xpusetup.config.profile import BuildCost, Profile, Start
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
@@ -161,7 +161,7 @@ class PlanResult:
     savings: tuple[Saving, ...]
     chosen_by: dict[str, str]
     members: list[StackMember]
-    starts: list[StartCommand]
+    starts: list[Start]
     why: WhyPackage | None
 
 
@@ -199,7 +199,7 @@ def plan(where: Where, asked: Request, *, explain: bool = False, why: str = "") 
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),
         members=list_members(workspace.profile, seen.root),
-        starts=list_starts(workspace.profile),
+        starts=workspace.profile.starts,
         why=explain_package(workspace.profile, why) if why else None,
     )
     return Result("plan", found)

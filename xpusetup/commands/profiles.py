@@ -56,7 +56,7 @@ from xpusetup.run.workspace import Where, Workspace, load_device, load_settings,
 from xpusetup.system import files
 from xpusetup.system.environment import from_home, today, variables
 from xpusetup.system.git import list_refs, read_files
-from xpusetup.system.http import read_hashes
+from xpusetup.system.package_index import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
@@ -140,19 +140,10 @@ class LockedProfile:
 
 
 @dataclass(frozen=True)
-class TrustedFile:
-    """A file as it is trusted now; `why` says who else may change it, empty where nobody may."""
-
-    path: str
-    sha256: str
-    why: str
-
-
-@dataclass(frozen=True)
 class TrustedFiles:
-    """The files that may run commands as they are now, and the file that says so."""
+    """The files that may run commands as they are now (`why`: who else may change it), and the file that says so."""
 
-    files: list[TrustedFile]
+    files: list[Foreign]
     record: str
 
 
@@ -214,19 +205,16 @@ def check_profile(name: str) -> Result[CheckedProfile]:
 def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
     """Let files run commands as they are now: profiles, and whatever else was asked for. Raises UsageError."""
     found = [_look_at(from_home(name)) for name in names]
-    record = trust(Foreign(each.path, each.sha256, each.why) for each in found)
+    record = trust(found)
     return Result("profiles trust", TrustedFiles(found, str(record)))
 
 
-def _look_at(path: Path) -> TrustedFile:
+def _look_at(path: Path) -> Foreign:
     if not path.is_file():
         raise UsageError(
             f"there is no file {path}", fix="name a file, as in: ", command="xpusetup profiles trust ./profile.toml"
         )
-    foreign = foreign_file(path)
-    if foreign:
-        return TrustedFile(**vars(foreign[0]))
-    return TrustedFile(str(path.resolve()), files.hash_file(path), "")
+    return next(iter(foreign_file(path)), Foreign(str(path.resolve()), files.hash_file(path), ""))
 
 
 class ProfileSchema(dict[str, object]):

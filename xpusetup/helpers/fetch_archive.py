@@ -36,7 +36,7 @@ def main() -> None:
     parser.add_argument("--store", type=Path, required=True, help="where archives lie as they came")
     parser.add_argument("--record", type=Path, required=True, help="where the hashes of first use lie")
     parser.add_argument("--sha256", default="", help="the one that was published")
-    parser.add_argument("--into", type=Path, required=True, help="the folder that it becomes")
+    parser.add_argument("--into", type=Path, help="the folder that it becomes; without one it stays as it came")
     parser.add_argument("--setting", default="", help="by which a user names a folder of their own instead")
     parser.add_argument("--pin-file", type=Path, help="the file of the tree that names the commit which it was made of")
     options = parser.parse_args()
@@ -46,13 +46,13 @@ def main() -> None:
     archive = find(options.url, options.store / name, options.sha256)
     record = options.record / "archives" / name
     digest = hold(archive, options.sha256, record)
-    stamp = options.into / STAMP
-    if not stamp.exists() or stamp.read_text(encoding="utf-8").strip() != digest:
+    if options.into and not is_unpacked(options.into / STAMP, digest):
         unpack(archive, options.into, digest)
     if not options.sha256 and not record.exists():
         write_sums(record, [(digest, name)])
     origin = "" if options.sha256 else ", of unverified origin: held to this first use"
-    print(f"{name}, {render_size(archive.stat().st_size)}{origin}, is unpacked in {options.into}")
+    place = f", is unpacked in {options.into}" if options.into else ""
+    print(f"{name}, {render_size(archive.stat().st_size)}{origin}{place}")
 
 
 def refuse_another(file: Path, url: str, setting: str) -> None:
@@ -125,6 +125,10 @@ def hold(archive: Path, wanted: str, record: Path) -> str:
             f"if you trust the new one: rm '{record}'",
         )
     return found
+
+
+def is_unpacked(stamp: Path, digest: str) -> bool:
+    return stamp.exists() and stamp.read_text(encoding="utf-8").strip() == digest
 
 
 def unpack(archive: Path, into: Path, digest: str) -> None:

@@ -5,7 +5,7 @@ replaced all the same.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from helperlib.env.installers import write_constraint
 from helperlib.env.pins import hash_file
 from helperlib.output import fail, write_json, write_text
 
-CODE = ".code"
-"""How the name of the list of byte code ends, which lies beside the record."""
 HEAD = """\
 # What xpusetup installed here. pip keeps to it because pip.conf of this environment names it; uv where UV_CONSTRAINT
 # does.
@@ -50,7 +48,6 @@ def main() -> None:
     ]
     record = {"schema": 1, "packages": str(packages()), "settings": str(settings)}
     write_json(options.out, {**record, "distributions": list(map(look, names)), "conflicts": conflicts})
-    write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
 
 
@@ -87,17 +84,6 @@ def scripts(record: Path) -> dict[str, str]:
     listed = (line.partition(",")[0] for line in record.read_text(encoding="utf-8").splitlines())
     found = {name: record.parent.parent / name for name in listed if name.startswith("../") and "/bin/" in name}
     return {name: hash_file(path) for name, path in found.items() if path.is_file()}
-
-
-def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
-    """Hash the byte code of what is guarded, as sha256sum tells it: lists of files have no hash of it."""
-    for name in names:
-        listed = distribution(name).files or ()
-        places = {folder / each.parent / "__pycache__" for each in listed if each.suffix == ".py"}
-        sources = {(folder / each).with_suffix("") for each in listed if each.suffix == ".py"}
-        for path in sorted(path for place in places for path in place.glob("*.pyc")):
-            if path.parent.parent / path.name.partition(".")[0] in sources:
-                yield f"{hash_file(path)}  {path.relative_to(folder)}\n"
 
 
 if __name__ == "__main__":

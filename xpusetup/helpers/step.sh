@@ -116,7 +116,6 @@ made() {
 intact() { # STAMP
   local sha size time touched inode path
   while read -r sha size time touched inode path; do
-    case $touched in /*) path=$touched${inode:+ $inode}${path:+ $path} touched='' ;; esac # a stamp of before
     [ -f "$path" ] || return 1
     [ "$(stat -L -c '%s %.9Y %.9Z %i' -- "$path")" = "$size $time $touched $inode" ] && continue
     [ "$(hash_of <"$path")" = "$sha" ] || return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 from typing import Any, TypeVar
@@ -352,52 +352,6 @@ class SizedWheel(RootWheel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class VendoredPin:
-    """A source that the build of a component takes besides, as its profile pins it."""
-
-    name: str
-    path: str = ""
-    repo: str = ""
-    rev: str | None = None
-    tag: str = ""
-    pin_file: str | None = None
-    define: str = ""
-    clones: list[str] = field(default_factory=list)
-    source: str = ""
-    confidence: str = ""
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComponentPin:
-    """What a component was built from, as its profile pins it; empty for what that does not say."""
-
-    name: str
-    kind: str = ""
-    distribution: str = ""
-    version: str = ""
-    repo: str = ""
-    tag: str = ""
-    rev: str = ""
-    source: str = ""
-    confidence: str = ""
-    reason: str = ""
-    vendored: list[VendoredPin] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnTree:
-    """A tree of the user's own: its commit, or of an archive the hash of its files, and what that lacked."""
-
-    folder: str
-    editable: bool = False
-    rev: str = ""
-    changed: bool = False
-    archive: str = ""
-    missing: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, kw_only=True)
 class BuildReport:
     """What the hours of a build went into: moments are seconds since the epoch, the rest is in seconds and bytes.
 
@@ -425,8 +379,8 @@ class BuildReport:
     memory: list[tuple[float, float]]
     memory_total: int | None
     wheels: list[SizedWheel]
-    pins: list[ComponentPin]
-    own: dict[str, OwnTree]
+    pins: list[dict[str, object]]
+    own: dict[str, dict[str, object]]
 
 
 def make_report(material: Material) -> BuildReport:
@@ -462,8 +416,8 @@ def make_report(material: Material) -> BuildReport:
         memory=[one for piece in pieces for one in thin(material.memory, *piece)],
         memory_total=material.memory_total,
         wheels=[SizedWheel(**fields_of(wheel), bytes=material.sizes.get(wheel.path)) for wheel in wheels],
-        pins=_read(list[ComponentPin], manifest.get("pins")) or [],
-        own=_read(dict[str, OwnTree], manifest.get("own")) or {},
+        pins=manifest.get("pins", []),
+        own=manifest.get("own", {}),
     )
 
 

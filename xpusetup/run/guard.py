@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import csv
 import re
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,11 +16,9 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.base.errors import XpuError
 from xpusetup.plan.context import file_name
-from xpusetup.run import judge_code
 from xpusetup.run.manifest import read_document
 from xpusetup.run.root import Root, find_damage, keep_damage, place_here, read_stamps
 from xpusetup.system import files
-from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,18 +300,14 @@ def read_damage(document: dict[str, object], stamps: Iterable[Stamp], steps: Seq
     return find_steps(found[1], steps) if found else {}
 
 
-def find_altered(document: dict[str, object], code: Mapping[str, str] | None = None) -> dict[str, str]:
+def find_altered(document: dict[str, object]) -> dict[str, str]:
     """Hash every file of what an environment keeps against its own list; say what became of the first that differs.
 
-    Gives a reason by the path of that list. `code`: the hashes of byte code as it was guarded, by its place among the
-    packages. Python writes it anew whenever it likes, so what is another now is held to its source.
+    Gives a reason by the path of that list.
     """
     guard = parse_guard(document)
     kept = [each for each in guard.kept if each.record and not each.editable] if guard else []
-    found = {each.record: why for each in kept if (why := _altered(Path(each.record), each.scripts))}
-    for record, path in _find_odd_code([Path(each.record) for each in kept], code or {}).items():
-        found.setdefault(record, f"{path} is not what its source compiles to")
-    return found
+    return {each.record: why for each in kept if (why := _altered(Path(each.record), each.scripts))}
 
 
 def _altered(record: Path, scripts: Mapping[str, str]) -> str:
@@ -334,44 +327,6 @@ def _altered(record: Path, scripts: Mapping[str, str]) -> str:
         if not path.is_file() or files.hash_file(path) != sha256:
             return f"{path.resolve()} {'was changed after it was installed' if path.is_file() else 'is missing'}"
     return ""
-
-
-# Byte code: Python runs it in place of its source, and no list of files has its hash.
-
-
-JUDGE_S = 600.0
-"""Seconds that it may take to compile what is to be held to its source: all of PyTorch takes half a minute."""
-
-
-def _find_odd_code(records: Sequence[Path], known: Mapping[str, str]) -> dict[str, str]:
-    """Give the byte code that its source does not explain, by the list of files that has the source."""
-    found = [pair for record in records for pair in _list_code(record, known)]
-    if not found:
-        return {}
-    packages = records[0].parent.parent
-    odd = _judge_code(packages.parents[2] / "bin/python", [(code, source) for _, code, source in found])
-    return {str(record): str(code) for record, code, _ in reversed(found) if str(code) in odd}
-
-
-def _list_code(record: Path, known: Mapping[str, str]) -> Iterator[tuple[Path, Path, Path]]:
-    """Give the byte code beside what is listed that is not as it was guarded: list, code and source."""
-    packages = record.parent.parent
-    rows = (row[0] for row in csv.reader((files.read_text(record) or "").splitlines()) if row)
-    sources = {packages / name for name in rows if name.endswith(".py") and not name.startswith("..")}
-    for folder in sorted({source.parent / "__pycache__" for source in sources}):
-        for code in sorted(folder.glob("*.pyc")):
-            source = folder.parent / f"{code.name.partition('.')[0]}.py"
-            if source in sources and known.get(str(code.relative_to(packages))) != files.hash_file(code):
-                yield record, code, source
-
-
-def _judge_code(python: Path, pairs: Sequence[tuple[Path, Path]]) -> set[str]:
-    """Give the byte code of these that is not what its source compiles to; all of it where nobody can tell."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", errors="surrogateescape") as stream:
-        stream.writelines(f"{code}\t{source}\n" for code, source in pairs)
-        stream.flush()
-        done = run_process((str(python), "-I", "-S", str(judge_code.__file__), stream.name), seconds=JUDGE_S)
-    return set(done.out.splitlines()) if done.code == 0 else {str(code) for code, _ in pairs}
 
 
 def _own(stamps: Iterable[Stamp]) -> Iterable[tuple[str, str]]:
@@ -402,8 +357,6 @@ def _is_rewritten(kept: RecordedDistribution) -> bool:
 
 
 GUARDED = "results/guard.json"
-CODE = ".code"
-"""How the name of the list of guarded byte code ends, beside the record; helpers/guard_environment.py writes it."""
 
 
 def read_guarded(root: Root) -> dict[str, Any]:
@@ -442,9 +395,7 @@ def look_for_damage(root: Root, *, check: bool) -> dict[str, str]:
 def find_altered_steps(root: Root) -> dict[str, str]:
     """Give the steps whose installed files are no longer as they were installed; every file is hashed."""
     stamps = read_stamps(root)
-    lines = (files.read_text((root / GUARDED).with_suffix(CODE)) or "").splitlines()
-    code = {path: sha256 for sha256, _, path in (line.partition("  ") for line in lines)}
-    altered = find_altered(read_guarded(root), code)
+    altered = find_altered(read_guarded(root))
     steps = {_installed_by(record, stamps): why for record, why in reversed(altered.items())}
     return {step: why for step, why in steps.items() if step in stamps}  # else it is to be installed again anyway
 

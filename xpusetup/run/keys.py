@@ -102,7 +102,7 @@ class Made(NamedTuple):
     """A file that a step left behind: its hash, size in bytes, and its times as `stat` prints them.
 
     `changed` is when its contents were last written, which anyone can set; `touched` when anything of it was, which the
-    kernel alone sets. `inode`: which file it is. The last two are empty in stamps of before they were kept.
+    kernel alone sets. `inode`: which file it is.
     """
 
     sha256: str
@@ -163,10 +163,7 @@ def parse_stamp(text: str) -> Stamp | None:
 
 
 def _parse_made(line: str) -> Made:
-    digest, size, changed, rest = line.split(" ", 3)
-    if rest.startswith("/"):
-        return Made(digest, int(size), changed, rest)
-    touched, inode, path = rest.split(" ", 2)
+    digest, size, changed, touched, inode, path = line.split(" ", 5)
     return Made(digest, int(size), changed, path, touched, int(inode))
 
 

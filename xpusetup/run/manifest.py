@@ -51,6 +51,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
 """What kind of value each key of a manifest has, and, below, what each of its rows holds."""
 ROWS: Mapping[str, tuple[str, ...]] = {
     "own": ("folder",),
+    "pins": ("name",),
     "patches": ("source", "file", "sha256"),
     "wheels": ("name", "version", "path", "sha256"),
 }

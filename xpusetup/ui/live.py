@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, get_args
 
 from rich.live import Live
@@ -13,7 +13,7 @@ from rich.text import Text
 
 from xpusetup.base.model import Event, Kind
 from xpusetup.base.text import hide, render_duration
-from xpusetup.run.time_left import Pace, describe_line, render_left
+from xpusetup.run.time_left import describe_line, render_left
 from xpusetup.system.environment import now
 from xpusetup.system.memory import Memory, read_memory
 from xpusetup.ui.console import make_console, moves, steps_coming
@@ -48,7 +48,7 @@ MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]
 class _AtWork:
     """A step at work, as its events have told. `said`, `told`: the last plain line's time and percent.
 
-    `ends`: when it will have ended, as earlier builds tell; 0 where only its own pace does.
+    `ends`: when it will have ended; 0 where that is not known.
     """
 
     id: str
@@ -61,16 +61,14 @@ class _AtWork:
     total: int = 0
     told: int = 0
     ends: float = 0.0
-    pace: Pace = field(default_factory=Pace)
 
     def share(self) -> int:
         """Give how much is done, in percent."""
         return min(100, self.count * 100 // self.total) if self.total else 0
 
     def left(self, time: float) -> str:
-        """Say what is left, once enough is known to say it."""
-        seconds = max(0.0, self.ends - time) if self.ends else self.pace.left(time) if self.total else None
-        return "" if seconds is None else f"  {render_left(seconds)}"
+        """Say what is left, where that is known."""
+        return f"  {render_left(max(0.0, self.ends - time))}" if self.ends else ""
 
 
 class BuildView:
@@ -157,7 +155,6 @@ class BuildView:
         step.text = describe_line(event.text) or step.text
         if event.total:
             step.count, step.total = event.count, event.total
-            step.pace.note(event.time, event.count, event.total)
         step.ends = event.time + event.left if event.left else 0.0
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")

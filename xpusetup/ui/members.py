@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand, WhyPackage
+    from xpusetup.commands.members import InstalledMisfit, StackMember, WhyPackage
+    from xpusetup.config.profile import Start
 
 
 def show_misfits(console: Console, rows: Sequence[InstalledMisfit] | None) -> None:
@@ -39,7 +40,7 @@ def show_choices(console: Console, members: Sequence[StackMember]) -> None:
             prose(console, "     ", f"{what}: {each.why}", first=f"   {ANSWERS[each.answer]} ")
 
 
-def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
+def show_starts(console: Console, starts: Sequence[Start]) -> None:
     console.print("\n" if starts else "", end="")
     for each in starts:
         instead = " (instead of installing)" if each.instead else ""
