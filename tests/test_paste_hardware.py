@@ -367,3 +367,18 @@ def test_a_driver_older_than_torchs_sycl_that_lists_and_fails(build: int, expect
 def test_what_the_bus_lost_is_no_all_clear() -> None:
     fault = "DMAR: [DMA Read NO_PASID] Request device [04:00.0] fault addr 0x0 [fault reason 0x06] PTE"
     assert "fw.bus_errors" in warned(f"{B580}$ sudo dmesg\n[    5.1] {fault}\n")
+
+
+def test_the_firmware_that_xe_names_counts() -> None:
+    """i915 says "GuC firmware FILE version", xe "Using GuC firmware from FILE version"."""
+    card = "0b:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [8086:e211]\n"
+    kernel = card + "\tKernel driver in use: xe\n$ uname -r\n7.0.0-29-generic\n$ sudo dmesg\n"
+    loaded = "[    4.1] xe 0000:0b:00.0: [drm] Using GuC firmware from xe/bmg_guc_70.bin version 70.{}\n"
+    assert "bmg-guc-70.58" in findings(kernel + loaded.format("58.0"))["known.bad"].seen
+    assert "bmg-guc-70.58" not in findings(kernel + loaded.format("72.1"))["known.bad"].seen
+
+
+def test_a_gaudi_that_two_programs_tell_of_is_one() -> None:
+    listed = "19:00.0 Processing accelerators [1200]: Habana Labs Ltd. Gaudi3 [1da3:1060] (rev 01)\n"
+    told = "$ hl-smi -L\nDriver Version: 1.19.0-2427ed8\n"
+    assert findings("$ lspci -nn\n" + listed + told)["hpu.present"].seen == "1 x Gaudi3"

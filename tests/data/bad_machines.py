@@ -303,7 +303,7 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
         "6.17.0",
         "26.05.37020.3",
         {"said": "xe 0000:03:00.0: [drm] *ERROR* GT0: GuC firmware xe/bmg_guc_70.bin: fetch failed -ENOENT"},
-        {"said": "xe 0000:03:00.0: [drm] GT0: GuC firmware xe/bmg_guc_70.bin version 70.49.4"},
+        {"said": "xe 0000:03:00.0: [drm] GT0: Using GuC firmware from xe/bmg_guc_70.bin version 70.49.4"},
     ),
     "dkms-24.4-guc-load": (
         ["56a0"],
@@ -381,7 +381,7 @@ def make(ids: list[str], told: Doc) -> Facts:
     name = "intel-level-zero-gpu" if told["driver"].startswith("1.") else "libze-intel-gpu1"
     packages = {name: told["driver"], "libze1": told.get("loader", "1.24.3-1"), "libigc2": told.get("igc", "2.20.3-1")}
     said = (
-        [f"{told['module']} 0000:03:00.0: [drm] GuC firmware xe/bmg_guc_70.bin version {told['guc']}"]
+        [f"{told['module']} 0000:03:00.0: [drm] Using GuC firmware from xe/bmg_guc_70.bin version {told['guc']}"]
         if "guc" in told
         else []
     ) + ([told["said"]] if "said" in told else [])

@@ -22,7 +22,7 @@ from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, drive
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu
 
 NUMBERS = re.compile(r"\d+(?:\.\d+)*")
-GUC = re.compile(r"(?i)guc firmware \S+ version (\d+\.\d+\.\d+)|Unsupported GuC v(\d+\.\d+\.\d+)")
+GUC = re.compile(r"(?i)guc firmware (?:from )?\S+ version (\d+\.\d+\.\d+)|Unsupported GuC v(\d+\.\d+\.\d+)")
 SMALL = 256 << 20
 
 

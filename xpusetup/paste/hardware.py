@@ -33,7 +33,8 @@ def hardware_of(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
         gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
         gpus += [{**_plain_gpu("", place, module), "name": name} for place, name in enumerate(old[:1])]
     if not any(gpu["vendor"] == "8086" for gpu in gpus):
-        gpus += other_accelerators(got.everything)
+        there = {gpu["vendor"] for gpu in gpus}
+        gpus += [each for each in other_accelerators(got.everything) if each["vendor"] not in there]
     if not gpus and not got.nodes and not got.fakes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
     return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()], "fakes": got.fakes}
