@@ -54,7 +54,7 @@ class World:
             return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
 
         shelf = Shelf(self)
-        return rules.KnownFiles(shelf.asked, shelf.wanted, shelf.lacking, shelf.symbols, others)
+        return rules.KnownFiles(shelf.asked, shelf.wanted, shelf.nodes, shelf.lacking, shelf.symbols, others)
 
     def process(self, *variable: str) -> Any:
         return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))
@@ -301,9 +301,11 @@ class Shelf:
         return self.world.asked[library.path]
 
     def wanted(self, library: Any) -> Any:
-        asks = [one for one in self.world.asked[library.path] if not one.weak]
-        plain = frozenset(one.name for one in asks if not one.version)
-        return plain, frozenset(f"{one.name}@{one.version}" for one in asks if one.version)
+        return frozenset(one.name for one in self.world.asked[library.path] if not one.weak and not one.version)
+
+    def nodes(self, library: Any) -> Any:
+        asks = (one for one in self.world.asked[library.path] if not one.weak)
+        return frozenset(f"{one.name}@{one.version}" for one in asks if one.version)
 
     def lacking(self, library: Any, *names: set[str]) -> Any:
         return self.symbols(library).lacking(*names)
@@ -388,11 +390,11 @@ def test_a_module_for_mpi_that_no_python_file_names_is_not_missed(
 
 
 def test_what_nobody_asks_of_a_file_is_not_read() -> None:
-    """Names of oneMKL and oneCCL are 400,000; what is linked with them needs a few hundred."""
-    world = World()
-    world.add("/venv/lib/libhuge.so", names=("a", "b"), asks=(asked("malloc"),), needed=("libc.so",))
-    world.add("/usr/lib/libc.so", names=("malloc",))
-    world.add("/venv/lib/user.so", asks=(asked("malloc"),), needed=("libc.so", "libhuge.so"), runpath=("$ORIGIN",))
+    """Names of oneMKL and oneCCL are 400,000; of a name without a version nobody could say whose it would be."""
+    world, malloc = World(), asked("malloc", "GLIBC_2.2.5", file="libc.so")
+    world.add("/venv/lib/libhuge.so", names=("a", "b"), asks=(malloc,), needed=("libc.so",))
+    world.add("/usr/lib/libc.so", names=("malloc",), node="GLIBC_2.2.5")
+    world.add("/venv/lib/user.so", asks=(malloc, asked("a")), needed=("libc.so", "libhuge.so"), runpath=("$ORIGIN",))
     own = tuple(one for one in world.files.values() if one.path.startswith("/venv"))
     place = environments.Environment("/venv", (), None, (), own, [], {}, Shelf(world))
     assert environments.Prover(place, "", "").prove() == []
@@ -402,8 +404,13 @@ def test_what_nobody_asks_of_a_file_is_not_read() -> None:
 def test_what_was_served_once_is_not_looked_up_in_every_process() -> None:
     """A package of hundreds of modules, each linked with the same libraries: these were judged once a module."""
     world = World()
-    world.add("/venv/lib/libbase.so", names=("a",))
-    world.add("/venv/lib/libcore.so", asks=(asked("a"),), needed=("libbase.so",), runpath=("$ORIGIN",))
+    world.add("/venv/lib/libbase.so", names=("a",), node="BASE_1")
+    world.add(
+        "/venv/lib/libcore.so",
+        asks=(asked("a", "BASE_1", file="libbase.so"),),
+        needed=("libbase.so",),
+        runpath=("$ORIGIN",),
+    )
     for number in range(20):
         world.add(f"/venv/lib/of{number}.so", needed=("libcore.so",), runpath=("$ORIGIN",))
     own = tuple(world.files.values())

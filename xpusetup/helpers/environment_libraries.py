@@ -7,6 +7,7 @@ started. One JSON document on stdout: `conflicts` and how many files were looked
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -59,7 +60,8 @@ class Prover:
         self.environment = environment
         self.disk = environment.disk
         self.places = self.disk.places(library_path)
-        self.known = KnownFiles(self.disk.asked, self.disk.wanted, self.disk.lacking, self.disk.symbols, self._others)
+        disk = self.disk
+        self.known = KnownFiles(disk.asked, disk.wanted, disk.nodes, disk.lacking, disk.symbols, self._others)
         self.base = Process(self.places)
         self.judged: set[str] = set()
         self.found: list[FileConflict] = []
@@ -242,6 +244,7 @@ def main() -> int:
     if not Path(options.prefix).is_dir():
         sys.stderr.write(f"there is no environment {options.prefix}\n")
         return 2
+    gc.disable()  # a million names are kept to the end, and looking through them again and again costs a sixth
     environment = read_environment(options.prefix, options.place, FileReader(options.sysroot))
     text = json.dumps(examine(environment, options))
     if options.out:

@@ -51,17 +51,37 @@ class FileConflict:
 class KnownFiles:
     """What the rules ask of files: what they need and lack, all their symbols, and other files of a SONAME.
 
-    `served` keeps which files had all that a library asks for.
+    `wanted` are the names without a version that a file cannot do without, `nodes` its `name@version`. `served` keeps
+    which files had all of it.
     """
 
     asked: Callable[[LoaderFile], tuple[Symbol, ...]]
-    wanted: Callable[[LoaderFile], tuple[frozenset[str], frozenset[str]]]
+    wanted: Callable[[LoaderFile], frozenset[str]]
+    nodes: Callable[[LoaderFile], frozenset[str]]
     lacking: Callable[[LoaderFile, set[str], set[str]], tuple[set[str], set[str]]]
     symbols: Callable[[LoaderFile], Symbols]
     others: Callable[[str], Sequence[LoaderFile]]
-    served: dict[str, frozenset[str]] = field(default_factory=dict)
+    served: dict[tuple[str, frozenset[str] | None], frozenset[str]] = field(default_factory=dict)
+    _hidden: dict[str, Sequence[LoaderFile]] = field(default_factory=dict)
+    _only: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+
+    def hidden(self, first: LoaderFile) -> Sequence[LoaderFile]:
+        """Give the other files of a library's SONAME, which it hides."""
+        if first.identity not in self._hidden:
+            others = (each for each in self.others(first.soname) if each.identity != first.identity)
+            self._hidden[first.identity] = tuple(others)
+        return self._hidden[first.identity]
+
+    def only_in(self, one: LoaderFile, other: LoaderFile) -> frozenset[str]:
+        """Give the names that one file has and another one has not, and which a library may be linked with."""
+        key = one.identity, other.identity
+        if key not in self._only:
+            names = self.symbols(one).names - self.symbols(other).names
+            self._only[key] = frozenset(name for name in names if not name.startswith("PyInit_"))
+        return self._only[key]
 
 
+NOTHING = frozenset[str]()
 NOBODY = frozenset(("",))
 """A file that no process holds."""
 
@@ -85,57 +105,52 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[FileConf
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: KnownFiles) -> Iterator[FileConflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = list(dict.fromkeys((*process.shared, *scope)))
-    asked = _found_nowhere(one.library, where, known)
-    if not asked:
-        return
-    hidden = list(_hidden_by(where, known))
-    torch = [each for each in where if TORCH.match(each.library.soname)]
+    hidden = [(each.library, other) for each in where for other in known.hidden(each.library)]
+    linked = any(TORCH.match(name) for name in one.library.needed)
+    torch = [each for each in where if TORCH.match(each.library.soname)] if linked else []
+    wanted = None if torch else NOTHING.union(*(known.only_in(other, first) for first, other in hidden))
     found: dict[tuple[str, str, str], list[str]] = {}
-    for symbol in asked:
+    for symbol in _found_nowhere(one.library, where, known, wanted):
         if symbol.version:
             place = _by_version(process, symbol.name, symbol.version, symbol.file, known)
         else:
-            place = _by_name(symbol.name, one, hidden, torch, known)
+            place = _by_name(symbol.name, hidden, torch, known)
         if place is not None:
             found.setdefault(place, []).append(symbol.name)
     for (kind, first, has), names in found.items():
         yield FileConflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
 
 
-def _found_nowhere(library: LoaderFile, where: Iterable[Loaded], known: KnownFiles) -> list[Symbol]:
-    """Give what a library asks for and no file has.
+def _found_nowhere(
+    library: LoaderFile, where: Iterable[Loaded], known: KnownFiles, wanted: frozenset[str] | None
+) -> list[Symbol]:
+    """Give what a library asks for and no file has; of names without a version those that are `wanted`, None: all.
 
-    There are millions of pairs of a name and a file. So whole sets are held against a file: those that the library
-    names come first, and small ones before large ones, of which most are never looked at. Where the files that had all
-    of it are there again, as in another process with the same libraries, nothing is looked up.
+    Of others nobody could say whose they would be. There are millions of pairs of a name and a file. So whole sets are
+    held against a file: those that the library names come first, and small ones before large ones, of which most are
+    never looked at. Where the files that had all of it are there again, as in another process with the same libraries,
+    nothing is looked up.
     """
     there = {each.library.identity: each.library for each in where}
-    if known.served.get(library.identity, NOBODY) <= there.keys():
+    key = library.identity, wanted
+    if known.served.get(key, NOBODY) <= there.keys():
         return []
-    plain, versioned = known.wanted(library)
-    left = set(plain), set(versioned)
+    names = NOTHING if wanted == NOTHING else known.wanted(library)
+    left = set(names if wanted is None else names & wanted), set(known.nodes(library))
     served: set[str] = set()
+    files = {asked.file for asked in library.asks}
     del there[library.identity]
-    for one in sorted(there.values(), key=lambda one: (one.soname not in library.needed, one.size)):
+    for one in sorted(there.values(), key=lambda one: (one.soname not in (*files, *library.needed), one.size)):
         if not any(left):
             break
         before, left = left, known.lacking(one, *left)
         if left != before:
             served.add(one.identity)
     if not any(left):
-        known.served[library.identity] = frozenset(served)
+        known.served[key] = frozenset(served)
         return []
-    names, nodes = left
     asked = (one for one in known.asked(library) if not one.weak)
-    return [one for one in asked if (f"{one.name}@{one.version}" in nodes if one.version else one.name in names)]
-
-
-def _hidden_by(where: Iterable[Loaded], known: KnownFiles) -> Iterator[tuple[LoaderFile, LoaderFile]]:
-    """Give libraries with the others of their SONAME, which they hide."""
-    for first in where:
-        for other in known.others(first.library.soname):
-            if other.identity != first.library.identity:
-                yield first.library, other
+    return [one for one in asked if (f"{one.name}@{one.version}" in left[1] if one.version else one.name in left[0])]
 
 
 def _by_version(process: Process, name: str, version: str, file: str, known: KnownFiles) -> tuple[str, str, str] | None:
@@ -148,13 +163,13 @@ def _by_version(process: Process, name: str, version: str, file: str, known: Kno
 
 
 def _by_name(
-    name: str, one: Loaded, hidden: Iterable[tuple[LoaderFile, LoaderFile]], torch: Sequence[Loaded], known: KnownFiles
+    name: str, hidden: Iterable[tuple[LoaderFile, LoaderFile]], torch: Sequence[Loaded], known: KnownFiles
 ) -> tuple[str, str, str] | None:
     """Find whose symbol it would be: that of a file that another one of its name hides, or torch's."""
     for first, other in hidden:
         if name in known.symbols(other).names:
             return "symbol", first.path, other.path
-    if not torch or not OF_TORCH.match(name) or not any(TORCH.match(needed) for needed in one.library.needed):
+    if not torch or not OF_TORCH.match(name):
         return None
     core = next((each for each in torch if each.library.soname.startswith("libc10")), torch[0])
     names = (each for one in torch for each in known.symbols(one.library).names)

@@ -7,7 +7,7 @@ library that it needs (verneed).
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,8 @@ SEGMENT = struct.Struct("<IIQQQQQQ")
 SECTION = struct.Struct("<IIQQQQIIQQ")
 TAG = struct.Struct("<qQ")
 SYMBOL = struct.Struct("<IBBHQQ")
+KEY = struct.Struct("<IBBH16x")
+"""A symbol without its address and size."""
 HIDDEN = 0x8000
 OWN = 2
 """Version numbers below this one stand for no version."""
@@ -266,6 +268,7 @@ class Elf:
 WEAK = 2
 SEEN = (1, WEAK, 10)
 """Bindings that others see: global, weak, unique in the process."""
+BOUND = frozenset(binding << 4 | kind for binding in SEEN for kind in range(16))
 DEFAULT, PROTECTED = 0, 3
 
 
@@ -311,26 +314,34 @@ def read_asked(elf: Elf) -> tuple[Symbol, ...]:
     return tuple(found)
 
 
-def read_wanted(elf: Elf) -> tuple[frozenset[str], frozenset[str]]:
-    """Read what a file cannot do without: plain names, and `name@version`. Raises struct.error as read_asked does."""
+def read_wanted(elf: Elf) -> frozenset[str]:
+    """Read the names without a version that a file cannot do without. Raises struct.error as read_asked does."""
+    nodes = {number for number, node in elf.asked_versions() if node.version}
+    rows = _rows(elf, elf.count_asked(), there=False)
+    return frozenset([name for name, info, _, number in rows if info >> 4 != WEAK and number not in nodes])
+
+
+def read_nodes(elf: Elf) -> frozenset[str]:
+    """Read the `name@version` alone that a file cannot do without. Raises struct.error as read_asked does."""
     nodes = {number: f"@{node.version}" for number, node in elf.asked_versions() if node.version}
-    plain: set[str] = set()
-    versioned: set[str] = set()
-    for name, info, _, number in _rows(elf, elf.count_asked(), there=False):
-        if info >> 4 != WEAK:
-            (versioned if number in nodes else plain).add(name + nodes.get(number, ""))
-    return frozenset(plain), frozenset(versioned)
+    rows = _rows(elf, elf.count_asked(), there=False, only=nodes)
+    return frozenset(name + nodes[number] for name, info, _, number in rows if info >> 4 != WEAK)
 
 
-def _rows(elf: Elf, count: int, *, there: bool) -> Iterator[tuple[str, int, int, int]]:
-    """Give name, kind, visibility and version of the symbols that are there, or of those that are not."""
+def _rows(
+    elf: Elf, count: int, *, there: bool, only: Container[int] | None = None
+) -> Iterator[tuple[str, int, int, int]]:
+    """Give name, kind, visibility and version of the symbols that are there, or of those that are not.
+
+    `only` those of some versions.
+    """
     start = elf.offset_of(elf.value(SYMTAB))
-    rows = SYMBOL.iter_unpack(elf.data[start : start + count * SYMBOL.size])
+    rows = KEY.iter_unpack(elf.data[start : start + count * SYMBOL.size])
     numbered, versym = elf.value(VERSYM), elf.offset_of(elf.value(VERSYM))
     versions = struct.unpack_from(f"<{count}H", elf.data, versym) if numbered else (0,) * count
     texts, first = (elf.strings(), 0) if there else (elf.data, elf.offset_of(elf.value(STRTAB)))
-    for (place, info, other, section, _, _), number in zip(rows, versions, strict=True):
-        if place and info >> 4 in SEEN and bool(section) is there:
+    for (place, info, other, section), number in zip(rows, versions, strict=True):
+        if place and info in BOUND and bool(section) is there and (only is None or number & ~HIDDEN in only):
             name = texts[first + place : texts.find(b"\0", first + place)].decode("utf-8", "backslashreplace")
             yield name, info, other, number & ~HIDDEN
 

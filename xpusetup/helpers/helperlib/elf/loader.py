@@ -30,6 +30,7 @@ from helperlib.elf.file import (
     SymbolIndex,
     Symbols,
     read_asked,
+    read_nodes,
     read_symbols,
     read_wanted,
 )
@@ -228,7 +229,8 @@ class FileReader:
         self._libraries: dict[str, LoaderFile | None] = {}
         self._symbols: dict[str, Symbols] = {}
         self._asked: dict[str, tuple[Symbol, ...]] = {}
-        self._wanted: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+        self._wanted: dict[str, frozenset[str]] = {}
+        self._nodes: dict[str, frozenset[str]] = {}
         self._indexes: dict[str, SymbolIndex | None] = {}
         self._looked: dict[str, int] = {}
 
@@ -246,9 +248,13 @@ class FileReader:
         """Give what a library asks others for, without reading what it has; nothing where that cannot be read."""
         return self._read(library, self._asked, read_asked, ())
 
-    def wanted(self, library: LoaderFile) -> tuple[frozenset[str], frozenset[str]]:
-        """Give the names, and `name@version`, that a library cannot do without; none where they cannot be read."""
-        return self._read(library, self._wanted, read_wanted, (frozenset(), frozenset()))
+    def wanted(self, library: LoaderFile) -> frozenset[str]:
+        """Give the names without a version that a library cannot do without; none where they cannot be read."""
+        return self._read(library, self._wanted, read_wanted, frozenset())
+
+    def nodes(self, library: LoaderFile) -> frozenset[str]:
+        """Give the `name@version` that a library cannot do without; none where they cannot be read."""
+        return self._read(library, self._nodes, read_nodes, frozenset()) if library.asks else frozenset()
 
     def index(self, library: LoaderFile) -> SymbolIndex | None:
         """Give what finds single names of a library; None where it cannot be read."""
