@@ -187,6 +187,13 @@ def test_an_interrupted_build_has_not_failed(here: Path) -> None:
     assert result.data.fix == f"xpusetup build sim --root {root}"
 
 
+def test_scripts_that_were_killed_were_interrupted(here: Path) -> None:
+    root = make_root(here / "r", done=8)
+    (root / "unfinished").write_text("simxpu.build\n")
+    data = status_of_one(Where(root=str(root))).data
+    assert (data.failed, data.interrupted) == (None, ["simxpu.build"])
+
+
 @pytest.mark.parametrize(("verified", "code"), [(True, 0), (None, 0), (False, 1)])
 def test_a_failed_verification_ends_with_one(here: Path, *, verified: bool | None, code: int) -> None:
     done = 10 if verified else 9

@@ -45,7 +45,7 @@ NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
 FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools", PACKING}
-OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
+OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed", "unfinished"} | {
     *("journal.jsonl", "manifest.json", "report.html", ARCHIVE, LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""

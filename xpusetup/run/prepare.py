@@ -359,7 +359,8 @@ def write_prepared(
         seen = digest(to_table(prepared.facts))
     helpers = {**helper_files(workspace.profile, seen), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
-    files.remove(prepared.root / "failed")  # what a driver of the scripts left there
+    for name in ("failed", "unfinished"):  # what a driver of the scripts left there
+        files.remove(prepared.root / name)
     for name in other_forms(workspace.profile, request):
         files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan
