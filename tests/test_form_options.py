@@ -138,7 +138,7 @@ def test_a_readme_of_the_users_own_stays_also_beside_a_form(tmp_path: Path) -> N
     emit("shell", order, str(tmp_path))
     assert "bash build.sh" in (tmp_path / "README.md").read_text()
     (tmp_path / "README.md").write_text("# mine\n")
-    with pytest.raises(UsageError, match="files of its own that this would write over: README.md"):
+    with pytest.raises(UsageError, match=r"files of its own that this would write over: README\.md"):
         emit("dockerfile", order, str(tmp_path))
     assert (tmp_path / "README.md").read_text() == "# mine\n"
 
