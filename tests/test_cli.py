@@ -124,7 +124,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("build --bundle /dev/zero", 2, "/dev/zero is no file but a pipe or a device", "save it as a file"),
         ("emit shell --out a$b -p sim", 2, "the folder ", "choose a plainer one: --out DIR"),
         ("emit slurm --out a$b -p sim", 2, "the folder ", "choose a plainer one: --out DIR"),
-        ("emit shell -p sim --out=", 2, "no folder is named", "name one: --out DIR"),
+        ("emit shell -p sim --out=", 2, "emit needs -o DIR", "xpusetup emit shell -p sim --out= -o DIR"),
         ("build -p sim --prefix a$b", 2, "the folder ", "choose a plainer one: --prefix DIR"),
         ("plan -p sin", 2, "there is no profile 'sin'", ""),
         ("plan -p sim --verify maybe", 2, "--verify cannot be 'maybe'", ""),

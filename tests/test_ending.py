@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from xpusetup.commands.build_result import (
     describe_elsewhere,
     describe_proof,
     find_reached,
+    find_servers,
     render_command,
 )
 from xpusetup.plan.install import INSTALL
@@ -64,6 +66,15 @@ def test_asking_again(where: Where, request_: Request, command: str) -> None:
 )
 def test_where_it_goes_on(step: str, reached: tuple[int, int], told: list[int]) -> None:
     assert find_reached(plan_for("sim").steps, RunOutcome(failed=step, reached=reached)) == told
+
+
+def test_the_servers_of_a_download() -> None:
+    step = next(each for each in plan_for("sim").steps if each.id == "torch.fetch")
+    assert find_servers(step, "Looking in indexes: https://pypi.example/simple") == ["download.pytorch.org"]
+    bare = replace(step, run=(("pip", "download"),))
+    told = "Looking in indexes: https://me:x@pypi.example/simple, http://other.example:80\nhttps://no.example"
+    assert find_servers(bare, told) == ["pypi.example", "other.example"]
+    assert find_servers(bare, "") == []
 
 
 def test_proof(tmp_path: Path) -> None:

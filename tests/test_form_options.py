@@ -127,10 +127,20 @@ def test_files_of_somebody_else_are_not_written_over(tmp_path: Path, kind: str, 
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([name, "notes"])
     (tmp_path / name).unlink()
     assert emit(kind, order, str(tmp_path)).code == 0
-    (tmp_path / name).write_text("an older form")
+    (tmp_path / name).write_text("an older form of xpusetup")
     told = emit(kind, order, str(tmp_path)).data.notes
     assert f"a form was there; what differed was written anew: {name}" in told
-    assert (tmp_path / name).read_text(errors="replace") != "an older form"
+    assert (tmp_path / name).read_text(errors="replace") != "an older form of xpusetup"
+
+
+def test_a_readme_of_the_users_own_stays_also_beside_a_form(tmp_path: Path) -> None:
+    order = EmitOrder(places=(Where(profile="sim"),), request=Request(), options={})
+    emit("shell", order, str(tmp_path))
+    assert "bash build.sh" in (tmp_path / "README.md").read_text()
+    (tmp_path / "README.md").write_text("# mine\n")
+    with pytest.raises(UsageError, match=r"files of its own that this would write over: README\.md"):
+        emit("dockerfile", order, str(tmp_path))
+    assert (tmp_path / "README.md").read_text() == "# mine\n"
 
 
 @pytest.mark.parametrize("name", ["set", "only", "until", "rev"])

@@ -258,6 +258,7 @@ def test_cells_are_named_by_what_tells_them_apart() -> None:
     [
         ((["torch-2.5"], ["3.11", "3.14"]), "torch-2.5 cannot be built for Python 3.14", "torch-2.5-py3.11"),
         ((["torch-2.5", "torch-2.14"], [], ["bmg"]), "torch-2.5 cannot be compiled for bmg", ": torch-2.14"),
+        ((["torch-2.5"], ["3.14"]), "cannot be built for Python 3.14", "name one of these: 3.10, 3.11, 3.12"),
         ((["sim"], [], ["pvc"]), "sim has no list of device targets", "what it takes: xpusetup profiles show sim"),
     ],
 )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from data.saved import machine_file
 from xpusetup.commands import doctor
+from xpusetup.commands.recommend import way_of
+from xpusetup.machine.facts import Network
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,3 +59,25 @@ def test_no_gpu_in_a_job_on_its_partition_is_a_fault(program: Program, monkeypat
 def test_facts_of_another_machine_are_of_no_node_here(program: Program) -> None:
     ran = program(f"doctor --facts {machine_file('no-gpu-debian-12')}")
     assert (ran.code, "srun" in ran.out) == (1, False)
+
+
+def test_the_way_on_a_login_node_leads_to_a_node_that_has_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = doctor.read_facts(str(machine_file("no-gpu-debian-12")))
+    way = way_of(facts).data.way
+    assert way is not None
+    assert way.commands[0] == "srun --account=proj --partition=gpu,gpu-long --gres=gpu:1 xpusetup"
+    assert "lspci" not in " ".join(way.commands)
+    monkeypatch.setenv("SLURM_JOB_PARTITION", "gpu-long")
+    way = way_of(facts).data.way
+    assert way is not None
+    assert "lspci" in " ".join(way.commands)
+
+
+def test_without_a_network_and_a_gpu_what_is_built_comes_from_a_bundle() -> None:
+    facts = doctor.read_facts(str(machine_file("no-gpu-debian-12")))
+    cut = replace(facts, network=Network(routed=False))
+    way = way_of(cut).data.way
+    assert way is not None
+    bundles = [line for line in way.commands if "sim" in line]
+    assert bundles == ["xpusetup bundle create sim.tar --profile sim", "xpusetup build --bundle sim.tar"]
+    assert not [line for line in way.commands if line.startswith(("xpusetup build t", "xpusetup setup"))]

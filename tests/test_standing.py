@@ -33,7 +33,7 @@ from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
 from xpusetup.run.prepare import PreparedPlan, write_prepared
-from xpusetup.run.root import Root, lock_document
+from xpusetup.run.root import Root, lock_document, moved_from
 from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import LAST, ONLY, Where, open_built, open_workspace
 from xpusetup.ui.list import _state
@@ -185,6 +185,13 @@ def test_an_interrupted_build_has_not_failed(here: Path) -> None:
     assert (result.code, result.data.failed, result.data.interrupted) == (0, None, ["simxpu.build"])
     assert result.data.older == ["simxpu"]
     assert result.data.fix == f"xpusetup build sim --root {root}"
+
+
+def test_scripts_that_were_killed_were_interrupted(here: Path) -> None:
+    root = make_root(here / "r", done=8)
+    (root / "unfinished").write_text("simxpu.build\n")
+    data = status_of_one(Where(root=str(root))).data
+    assert (data.failed, data.interrupted) == (None, ["simxpu.build"])
 
 
 @pytest.mark.parametrize(("verified", "code"), [(True, 0), (None, 0), (False, 1)])
@@ -562,3 +569,20 @@ def test_a_list_names_xpu_beside_a_torch_by_the_release_of_that(here: Path) -> N
     lock = json.loads((root / "profile.lock.json").read_text())
     (root / "profile.lock.json").write_text(json.dumps({**lock, "words": ["--only", "xpu", "--device", "processor"]}))
     assert [row.torch for row in list_of("list", here).data.builds] == ["2.6.0"]
+
+
+def test_a_build_that_was_moved_says_that_it_is_done_again(here: Path) -> None:
+    root = Root(make_root(here / "r", done=3))
+    for step in ("venv", "requirements"):
+        (root / f"inputs/{step}").write_text(f"script x\nroot {root}\n")
+    assert moved_from(root) == ""
+    (root / "inputs/venv").write_text("script x\nroot /old/place\n")
+    assert moved_from(root) == "", "a part of it was done here"
+    (root / "inputs/requirements").unlink()
+    assert moved_from(root) == "/old/place"
+
+
+def test_a_form_goes_on_by_its_own_script(here: Path) -> None:
+    root = Root(make_root(here / "a b", done=3))
+    (root / "build.sh").touch()
+    assert go_on(root) == f"bash '{root}/build.sh'"

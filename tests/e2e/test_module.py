@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,13 +50,23 @@ def folder(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
         must_refuse(first, tiny)
         assert (done := build(first, tiny.env)).returncode == 0, done.stderr
         (first / "stamps/tiny.fetch").unlink()
+    assert build(first, tiny.env).returncode == 0
+    (first / "stamps/tiny.fetch").unlink()
+    git.unlink()
+    git.write_text("#!/bin/bash\nread -r _ _ _ _ group _ </proc/self/stat\nkill -KILL -- -$group\n")
+    git.chmod(0o755)
+    assert build(first, cut_off).returncode == -signal.SIGKILL  # as at the end of a job's time
+    assert not (first / "failed").exists()
+    must_refuse(first, tiny)
     for root in (first, second):
         assert (done := build(root, tiny.env)).returncode == 0, done.stderr
     return out
 
 
 def build(root: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(("bash", str(root / "build.sh")), env=env, check=False, capture_output=True, text=True)
+    return subprocess.run(
+        ("bash", str(root / "build.sh")), env=env, check=False, capture_output=True, text=True, start_new_session=True
+    )
 
 
 def must_refuse(root: Path, tiny: Tiny) -> None:

@@ -158,6 +158,12 @@ def test_no_scheduler(tiny: Tiny, tmp_path: Path) -> None:
         (tmp_path / "bin" / name).symlink_to(Path("/usr/bin") / name)
     said = bash(out, "submit.sh", env={"PATH": str(tmp_path / "bin")})
     assert (said.code, "there is no sbatch here" in said.err) == (3, True)
+    for name, told in {"sbatch": "", "sinfo": "echo slurm_load_partitions: no contact >&2; exit 1"}.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/bash\n{told}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    said = bash(out, "submit.sh", env={"PATH": str(tmp_path / "bin")})
+    assert (said.code, said.out) == (3, "")
+    assert "nothing was submitted, for Slurm does not answer: slurm_load_partitions: no contact" in said.err
     assert not (out / "logs").exists()
 
 

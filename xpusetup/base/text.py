@@ -42,9 +42,23 @@ def render_age(seconds: float | None) -> str:
     return f"{count} {'day' if (count, name) == (1, 'days') else name}" if unit else "now"
 
 
+MOST_NAMED = 3
+"""So many things are named before they are counted, and one more where it would stand for itself alone."""
+SHORT_NAME = 40
+
+
 def render_first(names: Sequence[str]) -> str:
-    """Name the first of several, and say how many more there are."""
+    """Name the first of several, and say how many more there are; a second one that is short is named."""
+    if len(names) == len("ab") and len(names[1]) < SHORT_NAME:
+        return " and ".join(names)
     return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)
+
+
+def name_some(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    """Name the first few, and say how many more there are."""
+    if len(names) <= most + 1:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most} more"
 
 
 def shorten(text: str, most: int = 240) -> str:

@@ -22,7 +22,7 @@ from xpusetup.machine.probe_system import read_machine
 from xpusetup.run.root import Root
 from xpusetup.run.runner import RunOutcome
 from xpusetup.run.workspace import Where, Workspace, open_workspace
-from xpusetup.system.environment import cache_folder, short_path
+from xpusetup.system.environment import cache_folder, short_path, whole_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
 from xpusetup.system.process import run_process
@@ -155,12 +155,12 @@ def enter(
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     place = short_path(str(folder))
     if folder.is_dir():
-        warn(f"what was unpacked before is used, in {place}; {file} is not read again (bundle verify reads it)")
+        say(f"using what was unpacked before, in {place}; {file} is not read again (bundle verify reads it)")
     else:
         say(f"unpacking {file} to {place}")
     unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
     workspace = _open(where, bundle, folder)
-    workspace = replace(workspace, known={**workspace.known, "bundle": str(path.absolute())})
+    workspace = replace(workspace, known={**workspace.known, "bundle": str(whole_path(file))})
     wrap, why = _take_away()
     if why:
         warn(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")

@@ -58,7 +58,7 @@ class GithubRequest:
 def emit(
     *,
     kind: Kind,
-    out: options.OutFolder,
+    out: options.OutFolder = "",
     profile: options.Profiles = None,
     stack: options.Stacks = None,
     python: options.Pythons = None,

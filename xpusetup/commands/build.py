@@ -12,7 +12,7 @@ from xpusetup.base.command import Advice
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import InterruptedRunError, NoDeviceError, NotReadyError, UsageError
 from xpusetup.base.model import Event, Request, Step
-from xpusetup.base.text import hide_all
+from xpusetup.base.text import hide_all, name_some
 from xpusetup.base.verbs import about_build
 from xpusetup.commands import tuning
 from xpusetup.commands.build_result import (
@@ -104,7 +104,6 @@ def with_file(observe: Callable[[Event], None], file: str) -> Callable[[Event], 
 # build: the main job, from a profile to verified wheels.
 
 
-SHOWN_CHANGES = 4
 WITHHELD = {
     *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
     *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "USE_XPU", "USE_CUDA"),
@@ -371,9 +370,7 @@ def _worth_saying(workspace: Workspace, prepared: PreparedPlan) -> Iterator[str]
         return
     version = prepared.plan.target.python_version
     changes = find_changes(prepared.purpose.pins(workspace.profile), python.adopted.installed, version)
-    first = ", ".join(changes[:SHOWN_CHANGES]) + (
-        f" and {more} more" if (more := len(changes) - SHOWN_CHANGES) > 0 else ""
-    )
+    first = name_some(changes)
     yield f"into {short_path(python.adopted.prefix)}: {first or 'nothing there is replaced by another version'}"
     yield from python.adopted.notes
 

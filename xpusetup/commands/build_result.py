@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -258,7 +259,9 @@ def describe_failed(
     told = describe_failure(prepared.root, outcome.failed, going)
     asked = None if prepared.purpose is ADDON else request  # of XPU beside a torch there is no bundle
     if asked and told.causes and told.causes[0].id in NO_NETWORK:
+        step = next(each for each in prepared.plan.steps if each.id == outcome.failed)
         first = _offline(told.causes[0], workspace, asked, prepared.purpose.command, again)
+        first = _name_server(first, find_servers(step, files.read_text(Path(told.log)) or ""))
         told = replace(told, causes=[first, *told.causes[1:]])
     full = describe_full(workspace, prepared, told.causes)
     return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
@@ -278,6 +281,25 @@ def _offline(cause: Cause, workspace: Workspace, request: Request, verb: str, ag
     create = Command(f"xpusetup bundle create {file} {shlex.join(words)}")
     fix = f"{cause.fix} Where there is no network: make a bundle elsewhere, copy it, and {verb} from it."
     return replace(cause, fix=fix, commands=[*cause.commands, create, Command(f"{again} --bundle {file}")])
+
+
+def find_servers(step: Step, log: str) -> list[str]:
+    """Name the servers that a step asks: those of its commands, else those at which its log says that it looks."""
+    words = [word for argv in step.run for word in argv]
+    lines = [line for line in log.splitlines() if ASKED.match(line)]
+    return list(dict.fromkeys(SERVER.findall(" ".join(words)) or SERVER.findall(" ".join(lines))))
+
+
+SERVER = re.compile(r"\bhttps?://(?:[^/\s@]*@)?([\w.-]+)")
+ASKED = re.compile(r"Looking in indexes: |fatal: unable to access |Cloning into ")
+
+
+def _name_server(cause: Cause, servers: Sequence[str]) -> Cause:
+    if not servers:
+        return cause
+    proxy = Command("export https_proxy=http://PROXY:PORT", gaps=("PROXY:PORT",))
+    fix = f"It asks {' and '.join(servers)}, which a proxy has to let through. {cause.fix}"
+    return replace(cause, fix=fix, commands=[*cause.commands[:2], proxy, *cause.commands[2:]])
 
 
 BUNDLED = ("--profile", "--stack", "--rev", "--take", "--toolkit", "--only")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.document import fields_of
-from xpusetup.base.errors import UsageError, WorkFailedError
+from xpusetup.base.errors import UsageError, WorkFailedError, XpuError
 from xpusetup.base.model import ROOT, Event, Layout, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
@@ -53,7 +53,7 @@ from xpusetup.run.root import PACKING, open_root
 from xpusetup.run.runner import PlanRun, run_plan
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
-from xpusetup.system.environment import now, short_path, variables
+from xpusetup.system.environment import now, short_path, variables, whole_path
 from xpusetup.system.program import describe_program
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     if full_name(options.file) in (*profile_names(), *stack_names()):
         line = shlex.join(["xpusetup", "bundle", "create", f"{options.file}.tar", options.file])
         raise UsageError(f"{options.file} is a profile; name the bundle's file first", command=line)
-    file = Path(options.file).absolute()
+    file = whole_path(options.file)
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
     _refuse_profile(workspace, where, request, options)
@@ -157,7 +157,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", note) as lock:
-        prepared = _prepare(workspace, request, options.purpose, installer)
+        prepared = _prepare_or_clear(workspace, request, options.purpose, installer)
         write_prepared(workspace, request, prepared)
         for text in forget_damaged(prepared.root):
             note(f"{text}: it is fetched again")
@@ -180,8 +180,26 @@ def _apart(workspace: Workspace) -> Workspace:
     return replace(workspace, root=workspace.root / PACKING, layout=layout)
 
 
+def _prepare_or_clear(
+    workspace: Workspace, request: Request, purpose: Purpose, installer: ToolkitInstaller | None
+) -> PreparedPlan:
+    """Make the plan that gathers; where that fails before anything was fetched, nothing of it stays."""
+    try:
+        return _prepare(workspace, request, purpose, installer)
+    except XpuError:
+        if not any((workspace.root / "stamps").iterdir()):
+            _clear(workspace)
+        raise
+
+
+def _places(workspace: Workspace) -> tuple[Path, ...]:
+    """Give the folders in which a bundle is packed."""
+    src = Path(workspace.layout.src.replace(ROOT, str(workspace.root)))
+    return (workspace.root,) if src.is_relative_to(workspace.root) else (workspace.root, src)
+
+
 def _clear(workspace: Workspace) -> None:
-    for place in (workspace.root, Path(workspace.layout.src.replace(ROOT, str(workspace.root)))):
+    for place in _places(workspace):
         shutil.rmtree(place, ignore_errors=True)
         with suppress(OSError):  # a build is there
             place.parent.rmdir()
@@ -270,9 +288,8 @@ def _fetch(workspace: Workspace, prepared: PreparedPlan, lock: int, options: Cre
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
-        place = shlex.quote(str(workspace.root))
         words = f"look at {short_path(told.log)}; the same command goes on. To give it up:"
-        lines = (words, Command(f"rm -rf {place}"))
+        lines = (words, Command(shlex.join(("rm", "-rf", *map(str, _places(workspace))))))
         raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=Advice.lines(lines))
 
 
@@ -291,7 +308,7 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
         wheels=bundle.names(WHEELS),
         program=bundle.names(PROGRAM),
         installer=bundle.installer or None,
-        file=str(path.absolute()),
+        file=str(whole_path(str(path))),
         bytes=path.stat().st_size,
         sha256=files.hash_file(path),
     )

@@ -13,7 +13,14 @@ from xpusetup.base.document import UnfitError, fields_of, read_json_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix, Goal
 from xpusetup.base.text import Redactor, nearest
-from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
+from xpusetup.commands.recommend import (
+    Recommendation,
+    about_intel,
+    accelerator_names,
+    describe_way,
+    find_way,
+    gpus_elsewhere,
+)
 from xpusetup.commands.result import Result
 from xpusetup.config.shipped import every_profile
 from xpusetup.doctor.differences import differing_facts, differing_findings
@@ -28,7 +35,7 @@ from xpusetup.recommend.solve import has_own_pytorch, is_release, may_advise
 from xpusetup.run.preflight import probe_all, probe_for
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
-from xpusetup.system.environment import identity, variable
+from xpusetup.system.environment import identity
 from xpusetup.system.kept import keep
 from xpusetup.system.logs import STDIN
 
@@ -218,7 +225,7 @@ def _of_login_node(
     """Take no lack of a GPU for a fault where the site's are on another partition, and ask about builds if told to."""
     scheduler = workspace.settings.scheduler
     lacks = any(each.id == GPU and each.level in ("fail", "warn") for found in by_goal.values() for each in found)
-    if not lacks or not scheduler.gpu_partition or _in_job_on(scheduler.gpu_partition):
+    if not lacks or not gpus_elsewhere(scheduler):
         return by_goal
     again = workspace.command("doctor") if _is_named(workspace) else "xpusetup doctor"
     seen = f"none on this node; the site file says that GPUs are on partition {scheduler.gpu_partition}"
@@ -229,11 +236,6 @@ def _of_login_node(
         for goal, found in by_goal.items()
         if asked.goal or goal == "run"
     }
-
-
-def _in_job_on(partitions: str) -> bool:
-    """Say whether this is a job of Slurm on one of these partitions."""
-    return variable("SLURM_JOB_PARTITION") in partitions.split(",")
 
 
 def _with_one_answer(told: Diagnosis) -> Diagnosis:

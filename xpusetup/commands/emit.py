@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout, Plan, Request
-from xpusetup.base.text import hint_at_nearest
+from xpusetup.base.text import hint_at_nearest, name_some
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
@@ -25,7 +25,7 @@ from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, image_table, parse_package_pins
 from xpusetup.emit.instead import check_published, compile_instead, name_runner
 from xpusetup.emit.matrix import Cell, MatrixPlace, choose_python, make_places, say_toolkit, say_toolkits
-from xpusetup.emit.script import render_shell
+from xpusetup.emit.script import render_readme, render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
 from xpusetup.machine.tables import target_table
@@ -417,7 +417,8 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
         message = f"there is no form {kind!r}{hint_at_nearest(kind, KINDS)}"
         raise UsageError(message, fix=f"there is: {', '.join(KINDS)}")
     if not out:
-        raise UsageError("no folder is named to write the form into", fix="name one: --out DIR")
+        line = Command("the same command with -o DIR", again=("-o", "DIR"), gaps=("DIR",))
+        raise UsageError("emit needs -o DIR", command=line)
     check_options(kind, KINDS, order)
     form = KINDS[kind].make(order)
     folder, contents = Path(out), pack_helpers(form.files)
@@ -434,10 +435,6 @@ def emit(kind: str, order: EmitOrder, out: str) -> Result[Emitted]:
     )
 
 
-SHOWN = 3
-"""Maximum number of existing files that are named."""
-
-
 def _spare(folder: Path, contents: Mapping[str, bytes]) -> tuple[str, ...]:
     """Raise UsageError where files of somebody else would be written over.
 
@@ -451,8 +448,10 @@ def _spare(folder: Path, contents: Mapping[str, bytes]) -> tuple[str, ...]:
     ]
     there = {name: data for name, data in contents.items() if os.path.lexists(folder / name)}
     own = sorted(name for name, data in there.items() if files.read_bytes(folder / name) != data)
-    named = f"{', '.join(own[:SHOWN])}{f' and {len(own) - SHOWN} more' if len(own) > SHOWN else ''}"
-    if own and not any(path.exists() for path in forms):
+    # each README of a form names this program
+    foreign = [each for each in own if each == "README.md" and "xpusetup" not in (files.read_text(folder / each) or "")]
+    named = name_some(foreign or own)
+    if foreign or (own and not any(path.exists() for path in forms)):
         raise UsageError(
             f"{folder} has files of its own that this would write over: {named}",
             fix="name a folder that is empty or not there yet: --out DIR",
@@ -479,6 +478,7 @@ def emit_shell(order: EmitOrder) -> Form:
     target = replace(seen.target, python=named, python_version=version)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
     texts = _root_files(workspace.profile, moved, order.request)
+    texts["README.md"] = render_readme(moved)
     needs = say_toolkit(workspace.profile, target.toolkit, target.arch) if target.toolkit else ""
     venv = workspace.layout.venv.replace(ROOT, FOLDER)
     notes = (*workspace.take_notes, *filter(None, (needs,)))

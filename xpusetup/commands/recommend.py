@@ -9,6 +9,7 @@ from xpusetup.base.errors import XpuError
 from xpusetup.base.model import BuildSummary
 from xpusetup.commands.result import Result
 from xpusetup.config.profile import Profile
+from xpusetup.config.settings import Scheduler
 from xpusetup.config.shipped import load_profile, shipped
 from xpusetup.doctor.question import Question, check_texts
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
@@ -17,8 +18,9 @@ from xpusetup.machine.tables import gpu_table, known_bad
 from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, known, other_gpus, unknown_gpus
 from xpusetup.recommend.setup import mend_here
-from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
+from xpusetup.recommend.solve import UNSEEN, has_own_pytorch, is_release, make_way
 from xpusetup.run.workspace import load_device, load_settings
+from xpusetup.system.environment import variable
 
 WAY_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
@@ -109,8 +111,9 @@ def with_builds(data: Overview, builds: list[BuildSummary]) -> Overview:
 def way_of(facts: Facts) -> Result[Overview]:
     try:
         profiles = shipped()
-        named = load_settings().profile
-        way = _without_hardware(find_way(facts, named), named)
+        settings = load_settings()
+        way = _without_hardware(find_way(facts, settings.profile), settings.profile)
+        way = _on_login_node(way, settings.scheduler)
     except XpuError as error:
         problem = ToldError(error.message, error.fix, error.code)
         return Result("xpusetup", Overview(machine=machine_line(facts), way=None, error=problem))
@@ -141,6 +144,20 @@ def _without_hardware(way: Way, asked: str) -> Way:
     step = WayStep(title=profile.summary, commands=(Command(f"xpusetup {verb} {shlex.quote(asked)}"),))
     why = f"{asked} is what this place builds, and it needs no accelerator on the bus"
     return replace(way, route="build", profile=profile.name, why=why, source="", steps=(step,))
+
+
+def gpus_elsewhere(scheduler: Scheduler) -> bool:
+    """Say whether a site's GPUs are on another partition of Slurm than this node is used by."""
+    return bool(scheduler.gpu_partition) and variable("SLURM_JOB_PARTITION") not in scheduler.gpu_partition.split(",")
+
+
+def _on_login_node(way: Way, scheduler: Scheduler) -> Way:
+    """Send who has no GPU on a login node to where the site's are, and nobody to its slots."""
+    if way.route != "none" or not gpus_elsewhere(scheduler):
+        return way
+    why = f"none is on this node; the site file says that GPUs are on partition {scheduler.gpu_partition}"
+    look = WayStep(title="the same question on a node that has one", commands=(Command(scheduler.on_gpu("xpusetup")),))
+    return replace(way, why=why, steps=(look, *(step for step in way.steps if step.title != UNSEEN)))
 
 
 def about_intel() -> tuple[str, ...]:

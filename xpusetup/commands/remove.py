@@ -45,15 +45,18 @@ NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
 FETCHED = {"published", "origins", "archives", "installers", "bundle", "nightlies", "toolkit", "tools", PACKING}
-OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed"} | {
+OURS = {*FOLDERS, *FETCHED, "venv", "launcher", "held", "failed", "unfinished"} | {
     *("journal.jsonl", "manifest.json", "report.html", ARCHIVE, LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""
 OURS_OF_SECOND = {SECOND, SECOND_HOME, SECOND_ZONE}
 """What `rebuild` writes beside it into its own."""
 STEP_LOCK = "lock.step."
-OF_A_FORM = "Run again, it goes on where it stopped.\n# MAX_JOBS sets how many compilers run at once;"
-"""What stands at the head of each script that runs the steps of a form."""
+OF_A_FORM = (
+    "Run again, it goes on where it stopped.\n# MAX_JOBS sets how many compilers run at once;",
+    "Written by `xpusetup emit shell`.",
+)
+"""What stands at the head of each script that runs the steps of a form, and in the README beside it."""
 WRITTEN_BY_OTHERS = "no command of this program wrote it"
 TREES = ("", ".git", ".tools", ".wheel", ".archive")
 """What lies beside a component's tree in a build folder elsewhere, by how its name ends."""
@@ -165,8 +168,9 @@ def _unfinished(name: str) -> bool:
 
 def _why_left(path: Path) -> str:
     """Say whose a file is: what `emit` wrote into a form may have been changed since, and nobody could tell."""
-    text = files.read_text(path) if path.suffix == ".sh" and path.is_file() else ""
-    return "emit wrote it; it may have been changed since" if OF_A_FORM in (text or "") else WRITTEN_BY_OTHERS
+    text = (files.read_text(path) or "") if path.suffix in {".sh", ".md"} and path.is_file() else ""
+    ours = any(each in text for each in OF_A_FORM)
+    return "emit wrote it; it may have been changed since" if ours else WRITTEN_BY_OTHERS
 
 
 def _find(where: Where) -> Root:

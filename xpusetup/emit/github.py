@@ -106,7 +106,18 @@ FOLDER = ".github/xpusetup/"
 WORKFLOW = ".github/workflows/xpusetup.yml"
 HOSTED = "ubuntu-24.04"
 MADE = ("venv", "src", "wheels", "published", "stamps", "inputs", "results", "logs", "launcher", "wheelhouse", "dist")
-BESIDE = ("origins", "build-path", "extension", "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS")
+BESIDE = (
+    "origins",
+    "build-path",
+    "extension",
+    "ccache",
+    "check",
+    "failed",
+    "unfinished",
+    "fetched",
+    "lock",
+    "SHA256SUMS",
+)
 """What else lies in a build's folder when it has run."""
 KEPT = "!*"
 """What the repository's own .gitignore leaves out, as that of Python projects `env/` and `lib/`, belongs to a build."""

@@ -89,7 +89,14 @@ def _what_works(places: Sequence[MatrixPlace], reasons: dict[MatrixPlace, str]) 
     works = [place.name for place in places if place not in reasons]
     if works:
         return f"these are possible, each in a call of its own: {', '.join(works)}"
-    return "\n".join(dict.fromkeys(f"what it takes: xpusetup profiles show {place.profile.name}" for place in places))
+    return "\n".join(dict.fromkeys(map(_what_it_takes, places)))
+
+
+def _what_it_takes(place: MatrixPlace) -> str:
+    profile = place.profile
+    if place.python and not SpecifierSet(profile.python).contains(place.python):
+        return f"leave --python out, or name one of these: {', '.join(profile.pythons)}"
+    return f"what it takes: xpusetup profiles show {profile.name}"
 
 
 def _make_names(places: Sequence[MatrixPlace]) -> tuple[str, ...]:

@@ -137,6 +137,11 @@ def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]
     return {**render_scripts(plan), "build.sh": text}
 
 
+def render_readme(plan: Plan) -> str:
+    """Give the README of a folder of scripts."""
+    return render_template("shell/README.md", profile=plan.profile, venv=plan.layout.venv.removeprefix(f"{ROOT}/"))
+
+
 def _end_of(plan: Plan) -> str:
     """Say where what the last step made lies: nothing of wheels where none is built."""
     made = [step.id for step in plan.steps] or ["none"]

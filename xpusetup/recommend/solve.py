@@ -432,24 +432,37 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: MachineTables,
     What takes minutes and ends verified comes before what takes hours and cannot be verified here.
     """
     cards = find_cards(facts, known)
-    name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
-    for_others = (Command(f"xpusetup setup {name} --for build"), Command(f"xpusetup build {name}"))
+    profile = next((each for each in ordered if each.name == asked), next(iter(ordered), None))
     unseen = [] if other_gpus(facts) or unknown_gpus(facts, known) else [WayStep(title=UNSEEN, commands=(LIST_CARDS,))]
-    steps = (
-        WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
-        WayStep(title="build for a machine that has a GPU", commands=for_others),
-        *unseen,
-    )
+    steps = (*_builds_for_others(facts, profile), *unseen)
     why, source = _why_not(facts, known)
     return Way(
         route="none",
-        profile=name,
+        profile=profile.name if profile else "",
         why=why,
         source=source,
         gpus=tuple(dict.fromkeys(card.product.title() for card in cards)),
         steps=steps,
         collected=known.platforms.collected,
     )
+
+
+SEE = "see the whole program work on a simulated accelerator, in minutes"
+FOR_OTHERS = "build for a machine that has a GPU"
+
+
+def _builds_for_others(facts: Facts, profile: Profile | None) -> Iterator[WayStep]:
+    """Give what can be built where nothing can run; where nothing can be fetched, by files from a machine that can."""
+    name = profile.name if profile else ""
+    if cut_off(facts) and not find_mirrors(facts, profile.git_hosts if profile else ()):
+        for title, each in ((SEE, "sim"), (FOR_OTHERS, name)):
+            create = Command(f"xpusetup bundle create {each}.tar --profile {each}")
+            elsewhere = f"{title}: the first command on a machine with a network, the second here"
+            yield WayStep(title=elsewhere, commands=(create, Command(f"xpusetup build --bundle {each}.tar")))
+        return
+    yield WayStep(title=SEE, commands=(SIMULATED,))
+    for_others = (Command(f"xpusetup setup {name} --for build"), Command(f"xpusetup build {name}"))
+    yield WayStep(title=FOR_OTHERS, commands=for_others)
 
 
 def _why_not(facts: Facts, known: MachineTables) -> tuple[str, str]:

@@ -124,6 +124,8 @@ def go_on(root: Root, *, whole: bool | None = None) -> Command:
 
     `whole`: all of the profile, also where a part of it was asked for; else that part, if it failed or was cut off.
     """
+    if (root / "build.sh").exists():  # a form, whose scripts say what is built
+        return Command(shlex.join(("bash", str(root / "build.sh"))))
     lock, standing = read_lock(root) or {}, read_standing(root)
     if whole is None:
         whole = not (standing.cut or read_failed(root, read_manifest(root)))

@@ -384,7 +384,7 @@ def read_standing(root: Root) -> Standing:
         left=open_ if any(not step.startswith(VERIFYING) for step in open_) else (),
         at_work=_begun(root) if held else (),
         held=held,
-        cut=_begun(root) if is_abandoned(root / "lock") else (),
+        cut=_begun(root) if is_abandoned(root / "lock") else _cut_by_hand(root) if not held else (),
     )
 
 
@@ -403,6 +403,11 @@ def _find_open(root: Root, steps: tuple[str, ...], stamps: Container[str]) -> tu
     while more := {step for step, said in after.items() if said and found & {*said[1].split()}} - found:
         found |= more
     return tuple(step for step in steps if step in found)
+
+
+def _cut_by_hand(root: Root) -> tuple[str, ...]:
+    """Give the step in which the scripts by themselves were cut off."""
+    return tuple((files.read_text(root / "unfinished") or "").split()[:1])
 
 
 def _begun(root: Root) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from xpusetup.run.root import (
     Root,
     helper_files,
     lock_document,
+    moved_from,
     read_identities,
     read_lock,
     read_stamps,
@@ -212,6 +213,13 @@ def _say_private(workspace: Workspace, facts: Facts) -> str:
     return f"other users may not run {shown}{where}. Name a Python that all have: --python PATH"
 
 
+def _say_moved(workspace: Workspace) -> str:
+    """Say of a build that was moved that all of it is done again: paths of its root are in what the steps made."""
+    before = moved_from(Root(workspace.root.resolve()))
+    keeps = "Its environment works here as it is; in its old place nothing is to be done"
+    return f"it was built in {short_path(before)}: all of it is built again here. {keeps}" if before else ""
+
+
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
     """Make the plan of the last build again, where nothing of it is left to do; the machine is not looked at."""
     _check(workspace, request)
@@ -244,7 +252,7 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     together = describe_collectives(facts, workspace.profile, purpose)
     kits = (describe_refused(facts, workspace.profile, purpose), describe_others(facts, workspace.profile, purpose))
     notes = (
-        *filter(None, (aimed.note, foreign, together, *kits, _say_private(workspace, facts))),
+        *filter(None, (aimed.note, foreign, together, *kits, _say_private(workspace, facts), _say_moved(workspace))),
         *bad,
         *left_out(workspace.profile, request),
     )
@@ -359,7 +367,8 @@ def write_prepared(
         seen = digest(to_table(prepared.facts))
     helpers = {**helper_files(workspace.profile, seen), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
-    files.remove(prepared.root / "failed")  # what a driver of the scripts left there
+    for name in ("failed", "unfinished"):  # what a driver of the scripts left there
+        files.remove(prepared.root / name)
     for name in other_forms(workspace.profile, request):
         files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan

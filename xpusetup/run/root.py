@@ -245,6 +245,13 @@ def parse_document(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def moved_from(root: Root) -> str:
+    """Give where a root lay when its steps were done, where that is another place than now; else nothing."""
+    told = (PLACE.search(files.read_text(path) or "") for path in sorted((root / "inputs").glob("[!.]*")))
+    before = {place[1] for place in told if place}
+    return "" if str(root.path) in before else next(iter(sorted(before)), "")
+
+
 def read_absent(root: Root) -> dict[str, str]:
     """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
     document = parse_document(files.read_text(root / ABSENT) or "")

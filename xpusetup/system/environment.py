@@ -92,6 +92,12 @@ def from_home(text: str) -> Path:
     return Path(os.path.expanduser(text))  # noqa: PTH111 - Path's own ends where it knows no home
 
 
+def whole_path(text: str) -> Path:
+    """Give the path of a file from the root, without the `..` of its folder; the file itself may be a link."""
+    path = Path(text)
+    return path.parent.resolve() / path.name
+
+
 def cache_folder(name: str) -> Path:
     """Give a folder among what this program keeps and could fetch again."""
     return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "xpusetup" / name

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from xpusetup.base.command import Advice, Command, name_gaps
 from xpusetup.base.document import map_texts
-from xpusetup.base.text import hide
+from xpusetup.base.text import hide, name_some
 from xpusetup.base.verbs import VERBS
 from xpusetup.system.environment import short_path, variable
 
@@ -285,15 +285,6 @@ def print_commands(console: Console, commands: Iterable[str], indent: int) -> No
     for command in lines:
         console.print(f"{' ' * indent}[{STYLE}]{escape(command)}[/]")
     prose(console, " " * indent, name_gaps(lines), style="dim")
-
-
-NAMED = 3
-"""So many things are named before they are counted."""
-
-
-def name_some(names: Sequence[str]) -> str:
-    """Name the first few, and say how many more there are."""
-    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def steps_coming(number: int) -> str:

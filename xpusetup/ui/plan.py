@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.markup import escape
 
-from xpusetup.base.text import render_size
+from xpusetup.base.text import MOST_NAMED, name_some, render_size
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.run.time_left import render_about
-from xpusetup.ui.console import MARKS, NAMED, chosen, name_some, prose, show_table, with_home
+from xpusetup.ui.console import MARKS, chosen, prose, show_table, with_home
 from xpusetup.ui.members import show_choices, show_starts, show_why
 from xpusetup.ui.unverified import show_unverified
 
@@ -98,7 +98,7 @@ def _estimate(data: PlanResult) -> str:
 
 def _never(data: PlanResult) -> str:
     names = data.estimate.unknown
-    if len(names) == sum(step.state != "done" for step in data.steps) > NAMED:
+    if len(names) == sum(step.state != "done" for step in data.steps) > MOST_NAMED:
         return "none of it was measured here yet"
     return f"never run here: {name_some(names)}"
 

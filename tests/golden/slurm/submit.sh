@@ -22,6 +22,9 @@ for cell in "$@"; do
   tasks=$tasks${tasks:+,}$index
 done
 command -v sbatch >/dev/null || refuse "there is no sbatch here" "go to a login node of the cluster" 3
+# Asked first, for its answer to anything else would be taken for one about the jobs.
+! command -v sinfo >/dev/null || said=$(sinfo --noheader 2>&1 >/dev/null) ||
+  refuse "nothing was submitted, for Slurm does not answer: $said" "once it does (sinfo): bash submit.sh" 3
 # Limits that are given for a build by a variable are not those of what follows it.
 later() {
   env -u SBATCH_PARTITION -u SBATCH_TIMELIMIT -u SBATCH_MEM_PER_NODE -u SBATCH_MEM_PER_CPU sbatch "$@"

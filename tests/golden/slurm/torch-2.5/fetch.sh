@@ -18,7 +18,6 @@ if [ -e helpers.tar ] && [ "$(cat helpers/unpacked 2>/dev/null)" != "$(sha256sum
   tar -xmf helpers.tar # dated now: Python takes no compiled file of an older helper
   sha256sum <helpers.tar >helpers/unpacked
 fi
-rm -f failed
 
 step() { # ID TITLE
   printf '%s: %s\n' "$1" "$2"
@@ -29,10 +28,12 @@ step() { # ID TITLE
   elif [ "$code" -ne 0 ]; then
     tail -n 12 "logs/$1.log" >&2
     printf '%s\n' "$1" >failed
+    rm -f unfinished
     printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
     printf '  all of it: %q\n  again:     bash %q\n' "$PWD/logs/$1.log" "$PWD/steps/$1.sh" >&2
     exit 1
   fi
+  [ "$(cat failed 2>/dev/null)" != "$1" ] || rm -f failed
 }
 
 step venv 'Python 3.11 environment'

@@ -15,8 +15,8 @@ local root = pathJoin(top, "software/torch-2.14")
 local venv = pathJoin(root, "venv")
 local constraints = pathJoin(venv, "xpusetup-constraints.txt")
 
--- It is written when all is installed; build.sh leaves `failed` where one of its steps fails.
-if not isFile(constraints) or isFile(pathJoin(root, "failed")) then
+-- It is written when all is installed; of a step that fails build.sh leaves `failed`, of one that is cut off `unfinished`.
+if not isFile(constraints) or isFile(pathJoin(root, "failed")) or isFile(pathJoin(root, "unfinished")) then
   LmodError("pytorch-xpu/2.14.1+xpu is not built yet: bash " .. pathJoin(root, "build.sh"))
 end
 family("pytorch")

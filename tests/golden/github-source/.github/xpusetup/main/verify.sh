@@ -18,19 +18,22 @@ if [ -e helpers.tar ] && [ "$(cat helpers/unpacked 2>/dev/null)" != "$(sha256sum
   tar -xmf helpers.tar # dated now: Python takes no compiled file of an older helper
   sha256sum <helpers.tar >helpers/unpacked
 fi
-rm -f failed
 
 step() { # ID TITLE
   printf '%s: %s\n' "$1" "$2"
+  printf '%s\n' "$1" >unfinished # what is killed leaves it
   local code=0
   bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
   if [ "$code" -ne 0 ]; then
     tail -n 12 "logs/$1.log" >&2
     printf '%s\n' "$1" >failed
+    rm -f unfinished
     printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
     printf '  all of it: %q\n  again:     bash %q\n' "$PWD/logs/$1.log" "$PWD/steps/$1.sh" >&2
     exit 1
   fi
+  [ "$(cat failed 2>/dev/null)" != "$1" ] || rm -f failed
 }
 
 step verify.smoke 'numbers on xpu against the CPU'
+rm -f failed unfinished
