@@ -207,7 +207,7 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
             title = f"the published wheels, {version}, if the PyTorch that is there is not for Intel GPUs"
         if into := _into(facts):
             options += into
-            title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
+            title = f"the published wheels, {version}, in place of that torch; without --into, in a new environment"
     beside, hosts = (profile.git_hosts, ()) if verb == "install" else ((), profile.git_hosts)
     if cut_off(facts, beside) and not find_mirrors(facts, hosts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""

@@ -13,7 +13,7 @@ from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
 from xpusetup.recommend.solve import KEPT, MENDS
 from xpusetup.system.logs import STDIN
-from xpusetup.ui.console import MARKS, print_commands, prose
+from xpusetup.ui.console import MARKS, print_commands, prose, wrap
 from xpusetup.ui.recommend import show_step
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose:
     if data.way.route == "none" and ((level == "fail" and _is_untold(data)) or (level != "ok" and data.way.source)):
         prose(console, "   ", data.way.why)  # else the causes say it
     if data.pasted and data.pasted.ask:
-        _show_wanted(console, data.pasted)
+        _show_wanted(console, data.pasted, fails=level == "fail")
     if data.pasted and data.pasted.surer:
         _show_errors(console, data, data.pasted)
     numbers = _show_road(console, data)
@@ -170,7 +170,7 @@ def _verdict_of(pasted: PasteSummary, data: Diagnosis) -> tuple[Level, str] | No
     if pasted.symptoms and not pasted.causes:
         return "warn", UNSURE
     if any(cause.level == "error" for cause in pasted.causes):
-        return "warn", "Nothing that was told of the machine is wrong; its errors say what is"
+        return "warn", f"Nothing that was told of the machine is wrong; its errors say what {'may be' if pasted.ask else 'is'}"
     if pasted.kernel:
         return "warn", "No cause is known, and the kernel tells of errors"
     level: Level = "warn" if pasted.symptoms or pasted.causes else "info"
@@ -375,27 +375,36 @@ def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> Non
     _show_symptoms(console, pasted)
 
 
-def _show_wanted(console: Console, pasted: PasteSummary) -> None:
+def _show_wanted(console: Console, pasted: PasteSummary, *, fails: bool) -> None:
     """Print whole what tells the causes apart, where no cause is sure."""
     commands = [row.paste for row in pasted.unknown if row.decides]
+    words = "What these print tells the causes apart; paste it too:"
+    if not (pasted.causes or pasted.symptoms or fails):
+        words = "To know more, paste also what these print:"
     if commands:
-        prose(console, "   ", "What these print tells the causes apart; paste it too:", first="\n   ")
+        prose(console, "   ", words, first="\n   ")
         print_commands(console, commands, 5)
 
 
 def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
     """Show the lines that say that it fails and not why, and what else the kernel calls an error."""
     for line in pasted.kernel:
-        console.print(f"\n The kernel  {escape(line)}")
+        _show_line(console, "The kernel", line)
     if pasted.symptoms and pasted.causes:
         prose(console, "     ", f"with it came: {'; '.join(pasted.symptoms)}", style="dim")
         return
     for line in pasted.symptoms:
-        console.print(f"\n A message   {escape(line)}")
+        _show_line(console, "A message", line)
     if pasted.symptoms:
         words = "This says that it fails, and not why: it has many causes, and the post does not say which."
         prose(console, "     ", words)
         prose(console, "     ", "If it is the output of a program, explain reads it: xpusetup explain FILE")
+
+
+def _show_line(console: Console, name: str, line: str) -> None:
+    """Show a line of the post with what it is."""
+    for number, part in enumerate(wrap(line, console.width - 13)):
+        console.print(f"{' ' * 13}{escape(part)}" if number else f"\n {name:<11} {escape(part)}")
 
 
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
