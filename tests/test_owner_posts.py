@@ -11,6 +11,7 @@ from data.pasting import look
 from test_machines import screen
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.doctor import DoctorOptions, look_at_machine
+from xpusetup.commands.explain import explain_log
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.run.workspace import Where
 from xpusetup.ui.doctor import show_doctor
@@ -141,3 +142,16 @@ def test_setup_names_the_user_of_saved_facts_as_a_shell_does(tmp_path: Path) -> 
     text = screen(show_setup_screen, show_setup(prepare_setup(SetupOptions(facts=str(saved)))).data)
     assert 'sudo usermod -aG render,video "$USER"' in text
     assert "for you" in text
+
+
+def test_a_setvars_that_is_not_there_is_a_lack_of_oneapi(tmp_path: Path) -> None:
+    line = "bash: /opt/intel/oneapi/setvars.sh: No such file or directory"
+    text = shown(f"Arc B580, Ubuntu 24.04\n$ source /opt/intel/oneapi/setvars.sh\n{line}\n", tmp_path)
+    assert "Only a build from source needs it" in " ".join(text.split())
+
+
+def test_the_error_comes_before_the_question_that_was_answered_no(tmp_path: Path) -> None:
+    """`explain` put the error that the post is about under "Also"."""
+    file = tmp_path / "post.txt"
+    file.write_text(POSTS["cpu"])
+    assert [each.id for each in explain_log(str(file))[0].causes if not each.caused_by] == ["rt.not_compiled"]

@@ -170,7 +170,8 @@ def _verdict_of(pasted: PasteSummary, data: Diagnosis) -> tuple[Level, str] | No
     if pasted.symptoms and not pasted.causes:
         return "warn", UNSURE
     if any(cause.level == "error" for cause in pasted.causes):
-        return "warn", f"Nothing that was told of the machine is wrong; its errors say what {'may be' if pasted.ask else 'is'}"
+        sure = "may be" if pasted.ask else "is"
+        return "warn", f"Nothing that was told of the machine is wrong; its errors say what {sure}"
     if pasted.kernel:
         return "warn", "No cause is known, and the kernel tells of errors"
     level: Level = "warn" if pasted.symptoms or pasted.causes else "info"
