@@ -155,3 +155,5 @@ def test_the_error_comes_before_the_question_that_was_answered_no(tmp_path: Path
     file = tmp_path / "post.txt"
     file.write_text(POSTS["cpu"])
     assert [each.id for each in explain_log(str(file))[0].causes if not each.caused_by] == ["rt.not_compiled"]
+    file.write_text("$ python -c 'import torch; print(torch.xpu.is_available())'\nFalse\n" + POSTS["message"])
+    assert [each.id for each in explain_log(str(file))[0].causes][:1] == ["rt.no_devices"]
