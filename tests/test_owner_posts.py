@@ -35,6 +35,7 @@ POSTS = {
 FULL = (
     f"Arc B580\n{HERE.format(True)}torch.OutOfMemoryError: XPU out of memory. Tried to allocate 4.00 GiB. GPU 0 has",
     f"{SEES}\nRuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)\n",
+    "torch 2.8.0+xpu on B580\ntorch.OutOfMemoryError: Allocation on device\n",
     "torch 2.9.1+xpu on B580\nRuntimeError: XPU out of memory. Tried to allocate 4.00 GiB (GPU 0; 11.33 GiB total\n",
 )
 
@@ -97,9 +98,10 @@ def test_one_recipe_one_placeholder_and_one_python(name: str, tmp_path: Path) ->
         assert "python -" not in text
 
 
-def test_a_post_without_an_intel_gpu_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["$ lspci -nnk | grep -A3 VGA", "$ lspci -nnk", "some lines of it:"])
+def test_a_post_without_an_intel_gpu_says_so(command: str, tmp_path: Path) -> None:
     card = "01:00.0 VGA compatible controller [0300]: NVIDIA Corporation AD104 [GeForce RTX 4070] [10de:2786]"
-    text = shown(f"$ lspci -nnk | grep -A3 VGA\n{card}\n{HERE.format(False).replace('2.9.1+xpu ', '')}", tmp_path)
+    text = shown(f"{command}\n{card}\n{HERE.format(False).replace('2.9.1+xpu ', '')}", tmp_path)
     assert "The post shows no Intel GPU\n   NVIDIA GPU 10de:2786 is served by PyTorch's own wheels" in text
     assert "rt.asked_in_vain" not in text
     assert "imports, and finds no device" in text
@@ -157,3 +159,13 @@ def test_the_error_comes_before_the_question_that_was_answered_no(tmp_path: Path
     assert [each.id for each in explain_log(str(file))[0].causes if not each.caused_by] == ["rt.not_compiled"]
     file.write_text("$ python -c 'import torch; print(torch.xpu.is_available())'\nFalse\n" + POSTS["message"])
     assert [each.id for each in explain_log(str(file))[0].causes][:1] == ["rt.no_devices"]
+
+
+def test_what_a_cause_says_is_not_said_again_by_its_error(tmp_path: Path) -> None:
+    loader = "ImportError: libze_loader.so.1: cannot open shared object file: No such file or directory"
+    text = shown(f"Arc B580, Fedora 42\n$ python3 -c 'import torch'\n{loader}\n", tmp_path)
+    assert "Its errors" not in text
+    node = "$ ls /dev/dri\nls: cannot access '/dev/dri': No such file or directory"
+    text = shown(f"Debian 12\n$ uname -r\n6.1.0-28-amd64\n$ lspci -nn\n{CARD}\n{node}\n", tmp_path)
+    assert "a newer kernel" in text
+    assert "Its errors" not in text

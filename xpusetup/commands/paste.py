@@ -24,6 +24,7 @@ from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
 from xpusetup.paste.facts import ACCESS, CARDS, DECIDE, MESSAGES, PARTS, SAVE, PasteReport, facts_from_paste
 from xpusetup.paste.lines import MOST_TEXT, split_answers
+from xpusetup.recommend.machine import INTEL, other_gpus
 from xpusetup.run.root import parse_document
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
@@ -39,7 +40,11 @@ DECIDES = {"rt.cuda_code": ("torch.build", "hardware.gpus")}
 DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
-SAME = {"torch.is_xpu_build": ("rt.not_compiled", "rt.cuda_code")}
+SAME = {
+    "torch.is_xpu_build": ("rt.not_compiled", "rt.cuda_code"),
+    "umd.ze_loader": ("import.ze_loader",),
+    **dict.fromkeys(("kmd.force_probe", "kmd.bound", "kmd.blacklisted", "container.no_device"), ("kmd.no_node",)),
+}
 """Checks, and the causes that say the same where they fail."""
 IN_GENERAL = "rt.asked_in_vain"
 """The cause that names all for which torch may find no GPU: a check that fails says which."""
@@ -70,7 +75,7 @@ JUDGED = ("kmd.force_probe",)
 CALLED_ERROR = "*ERROR*"
 """How drivers of GPUs mark a message that the kernel has as an error."""
 MOST_ERRORS = 3
-GPU, AMISS = "hw.intel_gpu_present", ("fail", "warn")
+AMISS = ("fail", "warn")
 OF_WORKING = ("rt.oom", "rt.fp64")
 """Causes that only a program meets that computes on a GPU."""
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
@@ -131,11 +136,12 @@ class Paste:
 
     def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
-        report, lacks = self.report, any(each.id == GPU and each.level in AMISS for each in findings)
+        report, lacks = self.report, _shows_others(self.facts)
         wrong = [
             same.id for each in findings if (same := _same(each, self.causes)) not in (None, _reason(each, self.causes))
         ]
         told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings)]
+        told = [each for each in told if not (lacks and each.id == IN_GENERAL)]
         meant = [cause for cause in told if not _is_symptom(cause, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
@@ -164,7 +170,7 @@ class Paste:
         """Give the lines that say that it fails and not why; none where a check says why, or a named program fails."""
         symptoms = [_is_symptom(cause, self.facts) for cause in told]
         why = [cause.text.strip() for cause, is_one in zip(told, symptoms, strict=True) if not is_one]
-        if any(each.level in ("fail", "crash") or (each.id == GPU and each.level in AMISS) for each in findings):
+        if _shows_others(self.facts) or any(each.level in ("fail", "crash") for each in findings):
             return []
         asked = self.facts.torch is not None and self.facts.torch.report is not None
         blind = fails(self.facts) and (asked or not lists_gpu(self.facts))
@@ -181,6 +187,12 @@ class Paste:
         reasons = [(each, _reason(each, told)) for each in findings]
         found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
         return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
+
+
+def _shows_others(facts: Facts) -> bool:
+    """Say whether the GPUs that were posted are of other makers alone."""
+    listed = facts.hardware.gpus if facts.hardware else []
+    return bool(other_gpus(facts)) and all(gpu.vendor != INTEL for gpu in listed)
 
 
 def _is_sure(found: Collection[str], errors: Iterable[Cause]) -> bool:
@@ -268,8 +280,6 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
 def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
     """Say whether a check knows better: of the same line it finds nothing amiss, or it has told the same and more."""
     amiss = {each.id for each in findings if each.level in AMISS}
-    if cause.id == IN_GENERAL and GPU in amiss:
-        return True
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
     if cause.id in JUDGED and amiss & set(BARRED):

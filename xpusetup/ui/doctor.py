@@ -11,7 +11,7 @@ from xpusetup.base.command import Command
 from xpusetup.base.text import shorten
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
-from xpusetup.recommend.solve import KEPT, MENDS
+from xpusetup.recommend.solve import KEPT, LOCALLY, MENDS
 from xpusetup.system.logs import STDIN
 from xpusetup.ui.console import MARKS, print_commands, prose, wrap
 from xpusetup.ui.recommend import show_step
@@ -165,7 +165,7 @@ def brief_doctor(data: Diagnosis) -> str:
 
 def _verdict_of(pasted: PasteSummary, data: Diagnosis) -> tuple[Level, str] | None:
     """Say what is to be said of a machine that was told of, where no check found a cause."""
-    if _is_elsewhere(data):
+    if data.way.source == LOCALLY:
         return "warn", "The post shows no Intel GPU"
     if pasted.symptoms and not pasted.causes:
         return "warn", UNSURE
