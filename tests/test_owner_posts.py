@@ -10,9 +10,10 @@ from data.diagnosis import diagnose
 from data.pasting import look
 from test_machines import screen
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.doctor import DoctorOptions, look_at_machine
+from xpusetup.commands.doctor import DoctorOptions
 from xpusetup.commands.explain import explain_log
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+from xpusetup.config.shipped import load_profile
 from xpusetup.run.workspace import Where
 from xpusetup.ui.doctor import show_doctor
 from xpusetup.ui.setup import show_setup as show_setup_screen
@@ -119,11 +120,17 @@ def test_the_card_behind_an_integrated_gpu_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "text", "option"), [("p.txt", "hi", "--paste"), ("f.json", "{}", "--facts")])
-def test_a_file_in_the_place_of_a_profile_is_told_its_option(name: str, text: str, option: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_file_in_the_place_of_a_profile_is_told_its_option(
+    *, name: str, text: str, option: str, by_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`doctor post.txt` said at which column it is no TOML."""
     (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    given = str(tmp_path / name) if by_path else name
     with pytest.raises(UsageError, match="is no profile") as raised:
-        look_at_machine(Where(profile=str(tmp_path / name)), DoctorOptions())
-    assert f"xpusetup doctor {option} {tmp_path / name}" in raised.value.fix
+        load_profile(given)
+    assert raised.value.fix.endswith(f": xpusetup doctor {option} {given}")
 
 
 def test_a_kernel_is_named_in_one_way(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -176,7 +175,6 @@ def look_at_machine(where: Where, asked: DoctorOptions) -> MachineLook:
     _must_be_checks((*asked.only, *asked.skip))
     if asked.paste and asked.facts:
         raise UsageError("--paste and --facts are two ways to tell of a machine", fix="leave one of them out")
-    _must_be_a_profile(where.profile)
     paste = _read_paste(asked.paste)
     asked = replace(asked, goal=asked.goal or "run") if paste else asked
     read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
@@ -213,15 +211,6 @@ def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     told = _in_its_words(told, _merge(by_goal), paste) if paste else _with_one_answer(told)
     matters = wanted_goals(tuple(by_goal), told.way.route)
     return told, 1 if any(told.stops[goal] for goal in matters) else 0
-
-
-def _must_be_a_profile(name: str) -> None:
-    """Refuse a file of facts or a post in the place of a profile, with the option that takes it."""
-    text = None if name.endswith(".toml") or "." not in name else files.read_input(Path(name))
-    if text is not None:
-        option, what = ("--facts", "facts") if text.lstrip().startswith("{") else ("--paste", "a post")
-        line = shlex.join(("xpusetup", "doctor", option, name))
-        raise UsageError(f"{name} is no profile; {what} of a machine is given with {option}", command=line)
 
 
 def _of_login_node(
