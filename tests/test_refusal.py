@@ -53,6 +53,8 @@ THEN = """
         ("emit module sim -o sw --bundle=x.tar", OF_BUNDLE, f"emit module sim -o sw{THEN}"),
         ("build --gpu-label x", "build has no option --gpu-label; emit has it", "build --help"),
         ("list --zzz", "list has no option --zzz", "list --help"),
+        ("doctor --fix", "doctor has no --fix: setup mends what it can", "setup --apply"),
+        ("doctor torch-2.14 --fix", "doctor has no --fix: setup mends what it can", "setup torch-2.14 --apply"),
         ("build -j -3", "--jobs: -3 is too small; the least is 1", "build --help"),
         ("build -j 0", "--jobs: 0 is too small; the least is 1", "build --help"),
         ("build -j 1.5", "--jobs: '1.5' is not a whole number", "build --help"),

@@ -125,9 +125,9 @@ def _no_option(error: Any, name: str, words: list[str]) -> UsageError:
         line = shlex.join(["xpusetup", *(word for word in words if word != option)])
         return UsageError(f"{name} has no {option}: it shows what it would do, and asks first", command=line)
     if beside := INSTEAD.get((name, option)):
-        verb, why = beside
+        (verb, *more), why = beside[0].split(), beside[1]
         commands = error.ctx.find_root().command.commands
-        right = [verb, *_only_known(words[1:], commands[name], commands[verb])]
+        right = [verb, *_only_known(words[1:], commands[name], commands[verb]), *more]
         return UsageError(f"{name} has no {option}: {why}", command=shlex.join(["xpusetup", *right]))
     if (name, option) == ("emit", "--bundle") and "module" in words:
         return _module_of_bundle(words)
@@ -211,9 +211,10 @@ INSTEAD: dict[tuple[str, str], tuple[str, str]] = {
     ("build", "--dry-run"): ("plan", "plan does that"),
     ("list", "--root"): ("status", "status does that"),
     ("setup", "--paste"): ("doctor", "doctor does that"),
+    **dict.fromkeys((("doctor", "--fix"), ("doctor", "--apply")), ("setup --apply", "setup mends what it can")),
     **dict.fromkeys((("build", "--yes"), ("build", "-y")), ("build", "it asks nothing")),
 }
-"""What does what an option is asked for: the command, and the words."""
+"""What does what an option is asked for: the command with what it needs, and the words."""
 ASKING = ("remove", "uninstall", "adopt")
 """Commands that show what they would do, and ask."""
 

@@ -56,6 +56,7 @@ T = TypeVar("T")
 REACH = "net.git_reach"
 GPU = "hw.intel_gpu_present"
 WRONG_TORCH = "torch.is_xpu_build"
+INSTALL = "xpusetup install"
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
 WORSE: dict[Level, int] = {"unknown": -1, "ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
@@ -253,10 +254,16 @@ def _with_one_answer(told: Diagnosis) -> Diagnosis:
 
 
 def _in_its_words(told: Diagnosis, findings: Sequence[Finding], paste: Paste) -> Diagnosis:
-    """Add what was pasted, and give the way with the commands of the installer that is used there."""
+    """Add what was pasted, and give the way with the commands of the installer that is used there.
+
+    A step that installs torch is left out where an error of the post says how, and in which environment.
+    """
+    pasted = paste.describe(findings, told.root_causes)
+    by_error = any(command.startswith(INSTALL) for cause in pasted.causes for command in cause.commands)
     steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in told.way.steps]
+    steps = [each for each in steps if not (by_error and any(line.startswith(INSTALL) for line in each.commands))]
     way = replace(told.way, steps=steps, commands=list(paste.habits.commands(told.way.commands)))
-    return replace(told, way=way, pasted=paste.describe(findings, told.root_causes))
+    return replace(told, way=way, pasted=pasted)
 
 
 def _read_paste(names: tuple[str, ...]) -> Paste | None:
@@ -440,7 +447,7 @@ def _machine(facts: Facts) -> str:
         words += [f"{resources.cpus} cores", f"{resources.memory / (1 << 30):.0f} GiB"]
     if facts.python:
         words.append(f"Python {facts.python.version}")
-    return " · ".join(words) or "nothing was told of it"
+    return " · ".join(words) or "nothing was told of the machine"
 
 
 def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:

@@ -22,8 +22,9 @@ from xpusetup.machine.known_bad import KnownBad, concerns
 from xpusetup.machine.tables import gpu_table
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.paste.advice import Habits, habits_of
-from xpusetup.paste.facts import PARTS, PasteReport, facts_from_paste
-from xpusetup.paste.lines import MOST_TEXT
+from xpusetup.paste.facts import ACCESS, CARDS, DECIDE, MESSAGES, PARTS, SAVE, PasteReport, facts_from_paste
+from xpusetup.paste.lines import MOST_TEXT, split_answers
+from xpusetup.recommend.machine import INTEL, other_gpus
 from xpusetup.run.root import parse_document
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
@@ -39,7 +40,11 @@ DECIDES = {"rt.cuda_code": ("torch.build", "hardware.gpus")}
 DENIED = ("env.permission", "rt.node_denied", "ze.permission")
 BY_RIGHTS = ("perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
-SAME = {"torch.is_xpu_build": ("rt.not_compiled", "rt.cuda_code")}
+SAME = {
+    "torch.is_xpu_build": ("rt.not_compiled", "rt.cuda_code"),
+    "umd.ze_loader": ("import.ze_loader",),
+    **dict.fromkeys(("kmd.force_probe", "kmd.bound", "kmd.blacklisted", "container.no_device"), ("kmd.no_node",)),
+}
 """Checks, and the causes that say the same where they fail."""
 IN_GENERAL = "rt.asked_in_vain"
 """The cause that names all for which torch may find no GPU: a check that fails says which."""
@@ -61,6 +66,8 @@ IN_WINDOWS = {
     ),
 }
 """What to paste from Windows in place of what Linux has; what is not here has no use there."""
+PARTS_IN_WSL = {CARDS: "", ACCESS: "ls -l /dev/dxg", MESSAGES: ""}
+"""What to paste from WSL2: Windows has the bus and the driver of the kernel."""
 UNSURE = ("umd.ze_init", "umd.only_opencl_gpu")
 """Checks that say that it fails and not why."""
 JUDGED = ("kmd.force_probe",)
@@ -68,16 +75,20 @@ JUDGED = ("kmd.force_probe",)
 CALLED_ERROR = "*ERROR*"
 """How drivers of GPUs mark a message that the kernel has as an error."""
 MOST_ERRORS = 3
+AMISS = ("fail", "warn")
+OF_WORKING = ("rt.oom", "rt.fp64")
+"""Causes that only a program meets that computes on a GPU."""
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
 """Checks that say why a driver of another kind speaks up: the one that is meant for the GPU is kept from it."""
 
 
 @dataclass(frozen=True)
 class Untold:
-    """What to paste, and the checks that it would answer."""
+    """What to paste, and the checks that it would answer; `decides`: it tells the common causes of a failure apart."""
 
     paste: str
     checks: list[str]
+    decides: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +98,8 @@ class PasteSummary:
     `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
     and not why; `kernel`: what the kernel calls an error and nothing else tells of; `unknown`: what to paste to know
     more; `surer`: its errors tell more than the causes that the checks found, as those are symptoms. `ask`: the command
-    that prints the post as a question; empty where a cause is sure or torch has a device.
+    that prints the post as a question; empty where a cause is sure or torch has a device. `works`: a program computes
+    on the GPU, so that nothing has to be installed for it.
     """
 
     kinds: dict[str, int]
@@ -101,6 +113,7 @@ class PasteSummary:
     unknown: list[Untold]
     surer: bool
     ask: str
+    works: bool
 
 
 @dataclass(frozen=True)
@@ -123,11 +136,12 @@ class Paste:
 
     def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
-        report = self.report
+        report, lacks = self.report, _shows_others(self.facts)
         wrong = [
             same.id for each in findings if (same := _same(each, self.causes)) not in (None, _reason(each, self.causes))
         ]
         told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings)]
+        told = [each for each in told if not (lacks and each.id == IN_GENERAL)]
         meant = [cause for cause in told if not _is_symptom(cause, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
@@ -136,14 +150,15 @@ class Paste:
             unread_lines=list(report.examples),
             cut=self.cut,
             causes=meant,
-            symptoms=self._symptoms([cause for cause in told if _is_symptom(cause, self.facts)], findings),
+            symptoms=self._symptoms(told, findings),
             kernel=_untold_errors(
                 self.facts, [*(each.seen for each in findings), *(each.text for each in self.causes)]
             ),
-            unknown=_unknown(self.facts, findings),
+            unknown=_unknown(self.facts, findings, self.habits),
             surer=any(cause.level == "error" for cause in meant)
             and all(each.id in UNSURE or _says_nothing(each, told) for each in findings if each.id in causes),
-            ask="" if torch_works(self.facts) or _is_sure(causes, meant) else self._question(),
+            ask="" if torch_works(self.facts) or lacks or _is_sure(causes, meant) else self._question(),
+            works=torch_works(self.facts) or any(cause.id in OF_WORKING for cause in told),
         )
 
     def _question(self) -> str:
@@ -151,15 +166,18 @@ class Paste:
         files = [word for name in self.names for word in ("--paste", name)]
         return shlex.join(["xpusetup", "doctor", *files, "--prompt"])
 
-    def _symptoms(self, causes: Iterable[Cause], findings: Iterable[Finding]) -> list[str]:
+    def _symptoms(self, told: Sequence[Cause], findings: Iterable[Finding]) -> list[str]:
         """Give the lines that say that it fails and not why; none where a check says why, or a named program fails."""
-        if any(each.level in ("fail", "crash") for each in findings):
+        symptoms = [_is_symptom(cause, self.facts) for cause in told]
+        why = [cause.text.strip() for cause, is_one in zip(told, symptoms, strict=True) if not is_one]
+        if _shows_others(self.facts) or any(each.level in ("fail", "crash") for each in findings):
             return []
         asked = self.facts.torch is not None and self.facts.torch.report is not None
         blind = fails(self.facts) and (asked or not lists_gpu(self.facts))
         said = self.facts.refused or ("it finds no device" if blind else "")
-        lines = [cause.text.strip() for cause in causes]
-        if said and not any(line.startswith(said.strip()) for line in lines):  # the facts keep less of a long line
+        lines = [cause.text.strip() for cause, is_one in zip(told, symptoms, strict=True) if is_one]
+        shown = any(line.startswith(said.strip()) for line in (*lines, *why))  # the facts keep less of a long line
+        if said and not shown and not (lines and blind):
             lines.append(said)
         return list(dict.fromkeys(map(shorten, lines)))[:3]
 
@@ -169,6 +187,12 @@ class Paste:
         reasons = [(each, _reason(each, told)) for each in findings]
         found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
         return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
+
+
+def _shows_others(facts: Facts) -> bool:
+    """Say whether the GPUs that were posted are of other makers alone."""
+    listed = facts.hardware.gpus if facts.hardware else []
+    return bool(other_gpus(facts)) and all(gpu.vendor != INTEL for gpu in listed)
 
 
 def _is_sure(found: Collection[str], errors: Iterable[Cause]) -> bool:
@@ -227,7 +251,7 @@ def read_paste(names: Sequence[str]) -> Paste:
     from xpusetup.machine.probe import TOLD  # noqa: PLC0415 - the names alone; nothing is probed
 
     data = [_read(name) for name in names]
-    texts = [each.decode("utf-8", errors="replace") for each in data]
+    texts = [split_answers(each.decode("utf-8", errors="replace")) for each in data]
     for name, text in zip(names, texts, strict=True):
         if name != STDIN and "taken" in parse_document(text):
             line = shlex.join(("xpusetup", "doctor", "--facts", name))
@@ -248,12 +272,14 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
     """Say whether a cause says no more than that it fails."""
     if cause.id in OF_PROGRAMS:
         return torch_works(facts)
+    if cause.id == IN_GENERAL:
+        return cause.likely and cause.decided is None
     return cause.id in AMBIGUOUS and not any(map(facts.is_told, DECIDES.get(cause.id, ())))
 
 
 def _refuted(cause: Cause, findings: Sequence[Finding]) -> bool:
     """Say whether a check knows better: of the same line it finds nothing amiss, or it has told the same and more."""
-    amiss = {each.id for each in findings if each.level in ("fail", "warn")}
+    amiss = {each.id for each in findings if each.level in AMISS}
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
     if cause.id in JUDGED and amiss & set(BARRED):
@@ -278,15 +304,18 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     return tuple(replace(each, commands=keep_torch_all(each.commands, torch)) for each in causes)
 
 
-def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
-    """Give what to paste, with the checks that it would answer; what answers most stands first."""
+def _unknown(facts: Facts, findings: Iterable[Finding], habits: Habits) -> list[Untold]:
+    """Give what to paste, with the checks that it would answer: what decides first, then what answers most."""
     wanted: dict[str, list[str]] = {}
     windows = facts.system is not None and "windows" in facts.system.families
+    there = IN_WINDOWS if windows else PARTS_IN_WSL if facts.in_wsl else {}
     for finding in findings:
         if finding.level == "unknown":
             for part in untold_parts(finding.id, facts):
-                ask = IN_WINDOWS.get(PARTS[part], "") if windows else PARTS[part]
+                ask = there.get(PARTS[part], "" if windows else PARTS[part])
                 wanted.setdefault(ask, []).append(finding.id)
     wanted.pop("", None)
-    rows = sorted(wanted.items(), key=lambda pair: -len(pair[1]))
-    return [Untold(paste, list(dict.fromkeys(checks))) for paste, checks in rows]
+    first = [there.get(each, "" if windows else each) for each in DECIDE]
+    place = {each: number for number, each in enumerate(first)}
+    rows = sorted(wanted.items(), key=lambda row: (place.get(row[0], len(first)), row[0] == SAVE, -len(row[1])))
+    return [Untold(habits.command(paste), list(dict.fromkeys(checks)), paste in place) for paste, checks in rows]

@@ -180,7 +180,9 @@ def machine_line(facts: Facts) -> str:
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:
-        words.append(f"PyTorch {facts.torch.version}" if facts.torch.version else "no PyTorch yet")
+        there = facts.torch.report is not None and not facts.torch.report.error
+        lacks = "a PyTorch of unknown version" if there else "no PyTorch yet"
+        words.append(f"PyTorch {facts.torch.version}" if facts.torch.version else lacks)
     return " · ".join(words) or "nothing was told of it"
 
 

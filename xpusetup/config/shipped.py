@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ from packaging.version import Version
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import nearest, same_letters
+from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
 from xpusetup.system import files
@@ -124,6 +126,20 @@ def profile_text(name: str) -> str:
     return text
 
 
+def _refuse_told(name: str, text: str | None) -> None:
+    """Refuse what tells of a machine in the place of a profile, with the command that judges it."""
+    if text is None or name.endswith(".toml"):
+        return
+    try:
+        parse_toml(text)
+    except TomlError:
+        form, option, what = ("JSON", "--facts", "facts of a machine")
+        if not text.lstrip().startswith("{"):
+            form, option, what = ("no TOML", "--paste", "what somebody posted")
+        told = shlex.join(("xpusetup", "doctor", option, name))
+        raise UsageError(f"{name} is no profile: it is {form}", fix=f"if it holds {what}: {told}") from None
+
+
 def _shipped_file(name: str) -> Path:
     folder = "stacks" if name in stack_names() else "profiles"
     return files.package_file(folder) / f"{name}.toml"
@@ -131,9 +147,11 @@ def _shipped_file(name: str) -> Path:
 
 def _read_profile(name: str, path: Path) -> str:
     text = files.read_input(path)
+    _refuse_told(name, text)
     if text is None and is_path(name):
         raise UsageError(f"there is no profile file {name} that can be read", command="xpusetup profiles list")
     if text is None and len(name) < LONGEST_NAME and Path(name).is_file():
+        _refuse_told(name, files.read_input(Path(name)))
         raise UsageError(f"there is no profile {name!r}; a file is named by its path", fix=f"--profile ./{name}")
     if text is None:
         if close := _nearest(name):

@@ -139,10 +139,14 @@ def before_kernel(question: Question, gpu: Gpu, release: str, *, sure: bool = Tr
     first, system = first_of(question, gpu, "kernel"), question.facts.system
     if first is None or (sure and first.confidence == "unconfirmed"):
         return None
-    own = next(
-        (first.by_distribution[e] for e in (system.families if system else []) if e in first.by_distribution), ""
-    )
-    return first if (0, 0) < numbers(release) < numbers(own or first.first) else None
+    own = first.on(system.families if system else ())
+    return first if (0, 0) < numbers(release) < numbers(own) else None
+
+
+def say_kernel(question: Question, first: First) -> str:
+    """Name the first kernel that drives a GPU, in the words of this system."""
+    system = question.facts.system
+    return f"Linux {first.say(system.families if system else ())}"
 
 
 def newest_first(question: Question, found: list[Gpu]) -> list[Gpu]:
@@ -163,7 +167,7 @@ def how_to_bind(question: Question, gpu: Gpu) -> dict[str, str]:
     if first is None:
         mend = "See why: its messages name what failed (firmware, memory, a GPU that it has no code for)."
         return {"means": means, "mend": mend, "commands": f"sudo dmesg | grep -iE '{gpu.address}|{loaded} '"}
-    means += f": Linux {kernel.release} is older than this GPU, which wants {first.first} or newer"
+    means += f": Linux {kernel.release} is older than this GPU, which wants {say_kernel(question, first)} or newer"
     mend = (
         "Take a newer kernel with its linux-firmware: a newer release of the system, or its newest kernel. force_probe"
         " and new_id do not help a driver that has no code for a GPU."
@@ -233,9 +237,9 @@ def newest_is_older(question: Question, gpu: Gpu, release: str) -> dict[str, str
     if first is None or system is None or not found or "ubuntu" not in system.families[:1]:
         return {}
     mend = (
-        f"A newer kernel does: Linux {first.first} or newer. {system.name} has none after {found.newest}: go to"
-        f" the next release"
-        " with long support (Ubuntu 24.04 with linux-generic-hwe-24.04, or 26.04), or take a kernel from elsewhere."
+        f"A newer kernel does: {say_kernel(question, first)} or newer. {system.name} has none after {found.newest}:"
+        " go to the next release with long support (Ubuntu 24.04 with linux-generic-hwe-24.04, or 26.04), or take a"
+        " kernel from elsewhere."
     )
     commands = "sudo do-release-upgrade\nsudo apt-get install -y linux-generic-hwe-24.04\nsudo reboot"
     means = f"This kernel ({release}) does not drive {gpu.device} by itself, and neither does any other of this release"
@@ -268,7 +272,8 @@ def check_system_for_gpu(question: Question) -> CheckAnswer | None:
     if not found or not late or torch_works(question.facts):
         return None
     first = first_of(question, late[0], "kernel")
-    seen = f"{system.name} has no kernel newer than {newest}, and {named(question, late)} needs {first and first.first}"
+    wants = say_kernel(question, first) if first else "a newer one"
+    seen = f"{system.name} has no kernel newer than {newest}, and {named(question, late)} needs {wants}"
     return CheckAnswer("fail" if fails(question.facts) else "warn", seen)
 
 

@@ -12,6 +12,7 @@ from xpusetup.doctor.ages import (
     newer_than,
     newest_first,
     newest_is_older,
+    say_kernel,
 )
 from xpusetup.doctor.question import (
     BINDS,
@@ -98,7 +99,7 @@ def check_supported(question: Question) -> CheckAnswer | None:
         return None
     unknown = [gpu for gpu in _unknown(question) if not age(question, gpu)]
     if not unknown:
-        return CheckAnswer("ok", "in the driver's table")
+        return CheckAnswer("ok", "the table of its current release has it")
     words = {"collected": str(question.gpus.collected)}
     return CheckAnswer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
 
@@ -112,7 +113,7 @@ def check_release(question: Question) -> CheckAnswer | None:
     words = {"profile": question.profile.name, "targets": ", ".join(arch.default)}
     words["others"] = GENERIC if arch.spirv else "Nothing is known to be in them for another GPU"
     if not left_out:
-        return CheckAnswer("ok", f"in the targets of {question.profile.name}", words)
+        return CheckAnswer("ok", f"{question.profile.name} has it", words)
     seen = f"{question.profile.name} holds no code for {named(question, left_out)}"
     if arch.spirv:
         seen = f"{question.profile.name} compiles its kernels for {named(question, left_out)} when they are first used"
@@ -179,13 +180,13 @@ FLEX = ("56c0", "56c1", "56c2")
 def _words(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> dict[str, str]:
     device = lost[0].device if lost else ""
     first = first_of(question, lost[0], "kernel") if lost else None
-    newer = f": Linux {first.first} or newer" if first and _is_before(question, kernel, lost[0]) else ""
+    newer = f": {say_kernel(question, first)} or newer" if first and _is_before(question, kernel, lost[0]) else ""
     if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
         newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
     address = lost[0].address if lost else ""
     if first and lost and age(question, lost[0]):
         means = f"This kernel ({kernel.release}) does not know the GPU ({device}): i915 is loaded and takes none"
-        mend = f"Boot Linux {first.first} or newer: a newer release of the distribution, or its backports."
+        mend = f"Boot {say_kernel(question, first)} or newer: a newer release of the distribution, or its backports."
         return {"kernel": kernel.release, "device": device, "address": address, "means": means, "mend": mend}
     asked = f"xe.force_probe={device} i915.force_probe=!{device}"
     if first and first.module == "i915":
@@ -256,7 +257,7 @@ def _refusal(question: Question, kernel: LinuxKernel, lost: list[Gpu]) -> CheckA
 
 def _older(question: Question, kernel: LinuxKernel, those: list[Gpu]) -> CheckAnswer:
     first = first_of(question, those[0], "kernel")
-    by = f": the first that does by itself is {first.first}" if first else ""
+    by = f": the first that does by itself is {say_kernel(question, first)}" if first else ""
     seen = f"Linux {kernel.release} is older than the first that drives {named(question, those)}{by}"
     return CheckAnswer("fail", seen, _words(question, kernel, those))
 

@@ -79,6 +79,8 @@ PROVEN = frozenset(
     )
 )
 """What is well where Level Zero lists a GPU: it got there through all of these."""
+OF_CONTAINERS = ("container.no_device", "perm.container_gid")
+"""Of these: what is only asked in a container, of which a post may say nothing."""
 
 
 def untold_parts(name: str, facts: Facts) -> tuple[str, ...]:
@@ -114,5 +116,5 @@ def judge_untold(name: str, facts: Facts, answer: CheckAnswer | None, *, whole: 
     if not missing or (answer is not None and answer.level == "info"):
         return answer
     if name in PROVEN and whole:
-        return CheckAnswer("ok", "Level Zero lists a GPU")
+        return None if name in OF_CONTAINERS and answer is None else CheckAnswer("ok", "Level Zero lists a GPU")
     return CheckAnswer("unknown", f"not told: {', '.join(missing)}")

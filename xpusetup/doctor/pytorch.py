@@ -237,7 +237,8 @@ def check_build(question: Question) -> CheckAnswer | None:
     if torch.version is None:
         return CheckAnswer("info", f"no torch{torch.place}")
     if torch.xpu or (torch.report is not None and torch.report.compiled):
-        with_xpu = f"XPU {torch.xpu}" if torch.xpu else "with XPU"  # its own, or that of an add-on
+        numbered = torch.xpu and torch.xpu != "yes"  # a post may tell no number
+        with_xpu = f"XPU {torch.xpu}" if numbered else "with XPU"  # its own, or that of an add-on
         return CheckAnswer("ok", f"{torch.version}{torch.place}, {with_xpu}")
     cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
     other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
@@ -421,6 +422,8 @@ def check_import(question: Question) -> CheckAnswer | None:
     name = f"torch {seen.version}" if seen.version else "torch"
     if seen.count and seen.error.startswith("ModuleNotFoundError") and not OWN_MODULE.search(seen.error):
         return CheckAnswer("info", f"{name} imports and lists a device; another module does not: {seen.error}")
+    if seen.available is False and not seen.error:
+        return CheckAnswer("info", f"{name} imports, and finds no device", {"means": "Importing it goes well"})
     return CheckAnswer("fail", seen.error) if seen.error else CheckAnswer("ok", f"{name} imports")
 
 

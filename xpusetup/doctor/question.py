@@ -142,7 +142,8 @@ def name(question: Question, gpu: Gpu) -> str:
 
 
 def named(question: Question, those: Iterable[Gpu]) -> str:
-    return ", ".join(f"{name(question, gpu)} at {gpu.address}" for gpu in those)
+    """Name GPUs with their places on the bus; a post may not tell one."""
+    return ", ".join(f"{name(question, gpu)}{f' at {gpu.address}' if ':' in gpu.address else ''}" for gpu in those)
 
 
 def is_discrete(question: Question, gpu: Gpu) -> bool:

@@ -86,7 +86,7 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),
     Check("umd.loader_version", userland.check_loader_version, ("userland",), RUN),
-    Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware",), RUN),
+    Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware", "userland", "torch"), RUN),
     Check("oneapi.prelude", toolkit.check_prelude, ("toolkits",), BUILD),
     Check("oneapi.compiler", toolkit.check_compiler, ("toolkits",), BUILD),
     Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),

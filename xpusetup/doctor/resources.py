@@ -63,7 +63,7 @@ def check_proxy(question: Question) -> CheckAnswer | None:
         return None
     proxies = network.proxies
     if not {name.lower() for name in proxies} - {"no_proxy"}:
-        return CheckAnswer("ok", "none")
+        return None
     if "http_proxy" not in proxies and "https_proxy" not in proxies and "all_proxy" not in proxies:
         return CheckAnswer("warn", f"set in capital letters alone: {', '.join(proxies)}")
     if ("http_proxy" in proxies or "HTTP_PROXY" in proxies) and not {"https_proxy", "HTTPS_PROXY"} & set(proxies):
@@ -76,7 +76,7 @@ def check_credentials(question: Question) -> CheckAnswer | None:
     if network is None:
         return None
     there = network.credentials
-    return CheckAnswer("info", ", ".join(there)) if there else CheckAnswer("ok", "none")
+    return CheckAnswer("info", ", ".join(there)) if there else None
 
 
 def check_redirects(question: Question) -> CheckAnswer | None:
@@ -86,7 +86,7 @@ def check_redirects(question: Question) -> CheckAnswer | None:
         return None
     gits = [f"{old} is {new}" for new, old in network.redirects.items()]
     pips = [f"{name.rpartition('/')[2]} = {value}" for name, value in network.indexes.items()]
-    return CheckAnswer("info", ", ".join([*gits, *pips])) if gits or pips else CheckAnswer("ok", "none")
+    return CheckAnswer("info", ", ".join([*gits, *pips])) if gits or pips else None
 
 
 # A source tree that someone else fetched: the one in which this was started.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.ages import newer_than, older_compiler, other_compiler, tell
 from xpusetup.doctor.question import (
+    INTEL,
     CheckAnswer,
     Question,
     distribution,
@@ -17,12 +18,14 @@ from xpusetup.doctor.question import (
     name,
     named,
     nodes,
+    numbers,
     of_family,
     package,
     variable,
 )
 from xpusetup.doctor.variables import lets_through, selector_fault
 from xpusetup.machine.facts import NOT_THERE
+from xpusetup.machine.gpus import find_device
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LEVEL_ZERO, LOADERS, is_stock
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
@@ -409,4 +412,33 @@ def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
 def check_both_kinds(question: Question) -> CheckAnswer | None:
     found = intel_gpus(question)
     cards = [gpu for gpu in found if is_discrete(question, gpu)]
-    return CheckAnswer("info", named(question, found)) if cards and len(cards) < len(found) else None
+    if not cards or len(cards) == len(found):
+        return None
+    place = _place_of_card(question)
+    if place == 0 or not _lists_all_kinds(question, len(found)):
+        return CheckAnswer("info", named(question, found))
+    words = {
+        "means": "This PyTorch lists both kinds, and a program takes the first unless it names another",
+        "mend": f"With that PyTorch sees the card alone. Or name the card in the program: xpu:{place}.",
+        "commands": f"export ONEAPI_DEVICE_SELECTOR=level_zero:{place}",
+    }
+    return CheckAnswer("warn", f"xpu:0 is the integrated GPU, and the card xpu:{place}", words)
+
+
+CARDS_ALONE = (2, 6)
+"""The first release that leaves integrated GPUs out where there are cards."""
+
+
+def _place_of_card(question: Question) -> int:
+    """Give the place of the first card in Level Zero's list; 0 also where it is not known."""
+    names = listed_names(question) if question.gpus else []
+    found = [question.gpus.find(INTEL, find_device(each, question.gpus)) for each in names] if question.gpus else []
+    return next((place for place, each in enumerate(found) if each and each.family.discrete), 0)
+
+
+def _lists_all_kinds(question: Question, count: int) -> bool:
+    """Say whether the PyTorch here lists integrated GPUs beside cards, as those before 2.6 do."""
+    torch = question.facts.torch
+    if torch is None or torch.report is None or not torch_works(question.facts):
+        return False
+    return torch.report.count == count or (0,) < numbers(torch.version or "") < CARDS_ALONE

@@ -17,6 +17,7 @@ from xpusetup.explain.finder import Signature, System, SystemAdvice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, Match, ScanResult, Telling, read_again, scan
+from xpusetup.paste.advice import name_python, python_in
 from xpusetup.paste.pytorch import find_environment
 
 BUILD = "xpusetup build"
@@ -116,6 +117,10 @@ class Explanation:
         home = find_environment(self.log.whole.splitlines())
         told = {"build": build, **_quoted({"env": home} if home else {})}
         causes = [describe_cause(each, self._above(each), told, systems) for each in self.causes]
+        python = python_in(self.log.whole)
+        causes = [
+            replace(each, commands=[row.like(name_python(row, python)) for row in each.commands]) for each in causes
+        ]
         if causes and self._is_unexplained(self.causes[0]):
             causes[0] = replace(causes[0], likely=True)
         return ExplainedLog(

@@ -122,17 +122,21 @@ GREP = re.compile(r" \| grep (?:-\w+ )*'?(?P<words>[\w|.+-]+)'?")
 EXPORT = re.compile(r"^export (?P<name>\w+)=(?P<value>[^\s$]*)$")
 
 
+BY_PIP = Command("pip install --force-reinstall torch --index-url https://download.pytorch.org/whl/xpu")
+
+
 def fit_commands(commands: Iterable[Command], systems: Sequence[System]) -> list[Command]:
     """Leave out commands that the system does not have, and write those that Windows says otherwise in its way."""
     told = next((system for system in systems if system in {"windows", *DISTRIBUTIONS}), None)
     if told == "windows":
+        commands = [BY_PIP if command.startswith("xpusetup install") else command for command in commands]
         return [command.like(fit) for command in commands if (fit := _for_windows(command))]
     others = [sign for system, sign in PACKAGES.items() if told and system != told]
     return [command for command in commands if not any(sign.search(command) for sign in others)]
 
 
 def _for_windows(command: str) -> str:
-    """Give a command as Windows' own shell takes it, or nothing."""
+    """Give a command as Windows' own shell takes it, or nothing. This program does not run there, and pip does."""
     if command.startswith("source /opt/intel/oneapi/setvars.sh"):
         return SETVARS
     if exported := EXPORT.match(command):

@@ -317,12 +317,13 @@ def say_whole(window: Window, at: int) -> tuple[int, str]:
 
 
 def _answer(window: Window, at: int) -> tuple[int, str]:
-    """Give torch's warning where it stands below what was asked, else the question with its answer."""
+    """Give torch's warning where it stands below what was asked, else what was asked and the answer, as one text."""
     after = range(at + 1, len(window.lines))
     if warned := [index for index in after if "count is zero" in window.lines[index]]:
         return warned[0], window.show(warned[0])
     said = next((window.show(index) for index in after if ANSWER.search(window.lines[index])), "")
-    return at, f"{window.show(at)} {said}".rstrip()
+    asked = ASKED.search(window.lines[at])
+    return at, f"{asked[0]} says {said.strip()}" if asked and said else window.show(at)
 
 
 def _is_below(line: str, after: str) -> bool:

@@ -34,6 +34,15 @@ class First(Sourced):
     module: Literal["i915", "xe"] | None = None
     by_distribution: dict[Name, Number] = field(default_factory=dict)
 
+    def on(self, families: Iterable[str]) -> Number:
+        """Give the first release on a system of these families."""
+        return next((self.by_distribution[each] for each in families if each in self.by_distribution), self.first)
+
+    def say(self, families: Iterable[str]) -> str:
+        """Give the first release as it is told: of a distribution that brought it earlier, with that one's own."""
+        own = next((each for each in families if each in self.by_distribution), "")
+        return f"{self.first} (of {own.title()}: {self.by_distribution[own]})" if own else self.first
+
 
 @dataclass(frozen=True, kw_only=True)
 class FirstReleases(Strict):

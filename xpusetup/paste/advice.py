@@ -12,6 +12,8 @@ OF_PIP = re.compile(r"\S*python\S* -m pip (install|uninstall)\b(.*)$")
 TYPED = r"^[^\n]{0,80}?(?:[$#%>] |^)"
 USES_UV = re.compile(rf"{TYPED}uv (?:pip|venv|sync|add|run)\b", re.MULTILINE)
 USES_PIP = re.compile(rf"{TYPED}(?:python3? -m )?pip3? (?:install|uninstall)\b", re.MULTILINE)
+USES_PYTHON = re.compile(rf"{TYPED}(?:[A-Z_]+=\S* )*(python3?)(?= |$)", re.MULTILINE)
+OWN_PYTHON = re.compile(r"^python3?(?= )")
 USES_MODULES = re.compile(rf"{TYPED}(?:module|ml) (?:load|purge|list|add|use)\b", re.MULTILINE)
 LAYERED = re.compile(
     r"(?i)\brpm-ostree\b|\bfedora (?:silverblue|kinoite|coreos|iot|atomic)\b|\b(?:silverblue|bazzite|bluefin)\b"
@@ -23,17 +25,32 @@ OF_SYSTEM = re.compile(
 OF_DNF = re.compile(r"^sudo dnf (install|upgrade)(?: -y)? (.*)$")
 
 
+def python_in(text: str) -> str:
+    """Give the name by which Python is called in a text: python3 where nothing else is typed there."""
+    return "python3" if {found[1] for found in USES_PYTHON.finditer(text)} == {"python3"} else "python"
+
+
+def name_python(line: str, name: str) -> str:
+    """Give a command with that name of Python."""
+    return OWN_PYTHON.sub(name, line)
+
+
 @dataclass(frozen=True)
 class Habits:
-    """How somebody installs: with uv, by modules of a cluster, in layers over an image; or not at all, by `whole`."""
+    """How somebody installs: with uv, by modules of a cluster, in layers over an image; or not at all, by `whole`.
+
+    `python`: what Python is called there.
+    """
 
     uv: bool = False
     modules: bool = False
     layered: bool = False
     whole: str = ""
+    python: str = "python"
 
     def command(self, line: str) -> str:
         """Give a command as it is typed there; empty for one that has no use there."""
+        line = name_python(line, self.python)
         if self.uv and (found := OF_PIP.match(line)):
             words = found[2].replace(" -y", "").replace("--force-reinstall", "--reinstall")
             return for_uv(f"uv pip {found[1]}{words}")
@@ -57,10 +74,12 @@ class Habits:
 def habits_of(texts: Iterable[str], *, contained: bool = False) -> Habits:
     """Read from what was pasted how its author installs; `contained`: a container is judged, which has packages."""
     text = "\n".join(texts)
+    python = python_in(text)
     whole = None if contained else AS_A_WHOLE.search(text)
     return Habits(
         uv=bool(USES_UV.search(text)) and not USES_PIP.search(text),
         modules=bool(USES_MODULES.search(text)),
         layered=bool(LAYERED.search(text)),
         whole=whole[0] if whole else "",
+        python=python,
     )

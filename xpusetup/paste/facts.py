@@ -17,43 +17,49 @@ from xpusetup.paste.pytorch import find_environment
 from xpusetup.paste.reader import read_pasted
 from xpusetup.paste.system import system_of, take_collected
 
+SYSTEM, CARDS, ACCESS = "cat /etc/os-release; uname -r", "lspci -nnk", "id; ls -l /dev/dri /dev/dri/by-path"
+DEVICES, TORCH = "sycl-ls", "python -m torch.utils.collect_env"
+MESSAGES = "sudo dmesg | grep -iE 'i915|xe |guc|drm'"
+SAVE = "xpusetup doctor --save FILE"
+DECIDE = (SYSTEM, CARDS, ACCESS, DEVICES, TORCH, MESSAGES)
+"""What tells the common causes of a GPU that is not found apart: kernel, card and driver, rights, Level Zero, torch."""
 PARTS: dict[str, str] = {
-    "system": "cat /etc/os-release; uname -r",
-    "system.groups": "id",
-    "hardware.gpus": "lspci -nnk",
-    "hardware.driver": "lspci -nnk",
+    "system": SYSTEM,
+    "system.groups": ACCESS,
+    "hardware.gpus": CARDS,
+    "hardware.driver": CARDS,
     "hardware.bar": "lspci -vv",
-    "hardware.nodes": "ls -l /dev/dri /dev/dri/by-path",
-    "hardware.access": "id; ls -l /dev/dri",
-    "kernel": "uname -r",
-    "kernel.messages": "sudo dmesg | grep -iE 'i915|xe |guc|drm'",
+    "hardware.nodes": ACCESS,
+    "hardware.access": ACCESS,
+    "kernel": SYSTEM,
+    "kernel.messages": MESSAGES,
     "kernel.firmware": "ls /lib/firmware/xe /lib/firmware/i915",
     "kernel.modules": "lsmod | grep -E '^(i915|xe) '",
     "kernel.cmdline": "cat /proc/cmdline",
     "userland.packages": "dpkg -l || rpm -qa || pacman -Q",
     "userland.libraries": "ldconfig -p",
-    "userland.level_zero": "sycl-ls",
-    "userland.sycl": "sycl-ls",
+    "userland.level_zero": DEVICES,
+    "userland.sycl": DEVICES,
     "userland.clinfo": "clinfo -l",
     "userland.opencl": "clinfo -l",
     "userland.headers": "ls /usr/include/level_zero",
-    "container": "xpusetup doctor --save FILE",
-    "torch": "python -m torch.utils.collect_env",
-    "torch.build": "python -m torch.utils.collect_env",
+    "container": SAVE,
+    "torch": TORCH,
+    "torch.build": TORCH,
     "torch.distributions": "pip list",
     "torch.report": "python -c 'import torch; print(torch.xpu.is_available())'",
-    "torch.conflicts": "xpusetup doctor --save FILE",
-    "torch.misfits": "xpusetup doctor --save FILE",
+    "torch.conflicts": SAVE,
+    "torch.misfits": SAVE,
     "environment": "env",
-    "toolkits": "xpusetup doctor --save FILE",
-    "tools": "xpusetup doctor --save FILE",
-    "python": "python -m torch.utils.collect_env",
-    "resources": "xpusetup doctor --save FILE",
-    "network": "xpusetup doctor --save FILE",
-    "caches": "xpusetup doctor --save FILE",
-    "tree": "xpusetup doctor --save FILE",
-    "gaudi": "xpusetup doctor --save FILE",
-    "ascend": "xpusetup doctor --save FILE",
+    "toolkits": SAVE,
+    "tools": SAVE,
+    "python": TORCH,
+    "resources": SAVE,
+    "network": SAVE,
+    "caches": SAVE,
+    "tree": SAVE,
+    "gaudi": SAVE,
+    "ascend": SAVE,
 }
 """The parts of facts that can be told or not, and what to paste so that they are."""
 NOT_BUILT = "not compiled with XPU"

@@ -69,6 +69,20 @@ def clean_lines(text: str) -> Iterator[str]:
         yield "" if FENCE.match(line) else line.replace("`", "").rstrip()
 
 
+APART = re.compile(
+    r"^[^\n]{0,200}?(?:[$#%>] (?:sudo )?(?:\S{0,80}?python[\d.]* -c (?P<q>[\"'])(?:\\.|(?!(?P=q))[^\\\n]){1,2000}(?P=q)"
+    r"(?= +(?![|&<>;#]|\d>)\S)|uname -[a-z]{1,3}(?= +(?:\d\.|Linux )\S)|id(?= +uid=)|sycl-ls(?= +\[))"
+    r"|>>> [^\n]{0,200}\)(?= +(?:True|False|\d{1,3})\s*$))"
+)
+"""A command with what it printed behind it on its line, as some forums and chats leave it."""
+
+
+def split_answers(text: str) -> str:
+    """Put what a command printed on a line of its own, where it stands behind the command."""
+    found = ((APART.match(line), line) for line in text.split("\n"))
+    return "\n".join(f"{one[0]}\n{line[one.end() :].lstrip()}" if one else line for one, line in found)
+
+
 # What a line can be: one pattern for each.
 
 

@@ -280,10 +280,10 @@ def _kernel(place: SetupGoal) -> Iterator[Task | Note]:
 
 def _newer_kernel(place: SetupGoal, card: Card, wanted: First) -> Task | Note:
     family, source = place.distribution.family if place.distribution else "", wanted.source
-    first = Version(wanted.by_distribution.get(family, wanted.first))
+    first, named = Version(wanted.on([family])), wanted.say([family])
     title = f"a newer kernel: {kernel_version(place.facts)} does not know this GPU"
     if in_container(place.facts):
-        say = f"The kernel is the host's: {first} or newer, then start again."
+        say = f"The kernel is the host's: {named} or newer, then start again."
         return Note(id="setup.kernel", title=title, say=say, source=source)
     packages = place.distribution.kernel if place.distribution else None
     if packages is None or place.manager is None or Version(packages.version) < first:
@@ -291,9 +291,9 @@ def _newer_kernel(place: SetupGoal, card: Card, wanted: First) -> Task | Note:
         new = [each for each in known if each.kernel and Version(each.kernel.version) >= first]
         names = [each.name for each in ([each for each in new if each.family == family] or new)]
         who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
-        say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
+        say = f"{card.product.title()} needs Linux {named} or newer, and {place.name} is not known to have it; {who}."
         if place.distribution and place.distribution.kernel_say:
-            say = f"{card.product.title()} needs Linux {first} or newer. {place.distribution.kernel_say}."
+            say = f"{card.product.title()} needs Linux {named} or newer. {place.distribution.kernel_say}."
         return Note(id="setup.kernel", title=title, say=say, source=source)
     install = install_argv(place.manager, packages.packages, packages.options)
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
@@ -383,7 +383,7 @@ def _access(place: SetupGoal) -> Iterator[Task | Note]:
     )
     joined = system is not None and any(node.gid in system.joined for node in closed)
     if closed and place.cards and system is not None and not joined and not in_container(place.facts):
-        title = f"access to {closed[0].path} for {system.user}"
+        title = f"access to {closed[0].path} for {'you' if system.user == HIDDEN else system.user}"
         if place.distribution and place.distribution.groups_say:
             say = f"{place.distribution.groups_say.replace('<user>', system.user)}; then log in again."
             yield Note(id="setup.access", title=title, say=say, source=place.distribution.source)
@@ -470,9 +470,18 @@ def _prepared(place: SetupGoal, packages: DriverPackages, names: Sequence[str]) 
         yield install_argv(place.manager, _fill([*names], place))
 
 
+HIDDEN = "<user>"
+"""Who facts were saved by, as they say it: the one who reads what follows from them."""
+
+
+def line_of(argv: Sequence[str]) -> str:
+    """Give the words of a command as a line for a shell."""
+    return shlex.join(argv).replace(shlex.quote(HIDDEN), '"$USER"')
+
+
 def _with_commands(fix: Fix, *run: tuple[str, ...], restart: bool = False) -> Fix:
     lists = (UPDATE,) if run[0][:2] == INSTALL["apt"][:2] else ()  # a new machine and a container have none
-    lines = [shlex.join(("sudo", *argv)) for argv in (*lists, *run)] + ([RESTART] if restart else [])
+    lines = [line_of(("sudo", *argv)) for argv in (*lists, *run)] + ([RESTART] if restart else [])
     return replace(fix, commands=(("any", tuple(map(Command, lines))),))
 
 

@@ -21,7 +21,7 @@ from xpusetup.recommend.machine import (
     sees_devices,
     unknown_gpus,
 )
-from xpusetup.recommend.setup import make_setup, with_lists
+from xpusetup.recommend.setup import line_of, make_setup, with_lists
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -177,7 +177,7 @@ def _by_hand(note: Note) -> WayStep:
 
 def _commands(task: Task) -> tuple[Command, ...]:
     sudo = ("sudo",) if "root" in task.step.needs else ()
-    return tuple(Command(shlex.join((*sudo, *argv))) for argv in task.step.run)
+    return tuple(Command(line_of((*sudo, *argv))) for argv in task.step.run)
 
 
 def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[WayStep]:
@@ -203,9 +203,11 @@ def last_steps(profile: Profile, options: str, facts: Facts, *, wheel: bool) -> 
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
         verb, title = "install", f"the published wheels, {version}; no build needed"
+        if facts.torch and not facts.torch.version and facts.torch.report and not facts.torch.report.error:
+            title = f"the published wheels, {version}, if the PyTorch that is there is not for Intel GPUs"
         if into := _into(facts):
             options += into
-            title = f"the published wheels, {version}, into the environment here; without --into, into a new one"
+            title = f"the published wheels, {version}, in place of that torch; without --into, in a new environment"
     beside, hosts = (profile.git_hosts, ()) if verb == "install" else ((), profile.git_hosts)
     if cut_off(facts, beside) and not find_mirrors(facts, hosts):
         file, form = f"{profile.name}.tar", " --from wheels" if verb == "install" else ""

@@ -11,9 +11,9 @@ from xpusetup.base.command import Command
 from xpusetup.base.text import shorten
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.recommend.answer import WayStep
-from xpusetup.recommend.solve import KEPT, MENDS
+from xpusetup.recommend.solve import KEPT, LOCALLY, MENDS
 from xpusetup.system.logs import STDIN
-from xpusetup.ui.console import MARKS, print_commands, prose
+from xpusetup.ui.console import MARKS, print_commands, prose, wrap
 from xpusetup.ui.recommend import show_step
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ ASKED = 4
 SHORT = 64
 """As many letters have room in the line of an area at 80 columns."""
 AMISS = ("fail", "crash")
+OF_THE_WAY = "release"
+"""The area of what would be installed, of which the way tells: it has a line of its own where something is amiss."""
+UNSURE = "It fails, and the post does not say why"
 FOR_A_BUILD = "needed only for source builds"
 BY_SETUP = {*MENDS["setup.toolchain"], *MENDS["setup.oneapi"]}
 """Checks of what setup installs for a build, wherever they know commands themselves."""
@@ -65,18 +68,23 @@ def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
 
 
 def _show_diagnosis(console: Console, data: Diagnosis, level: Level, *, verbose: bool) -> None:
-    if level == "fail" and data.way.route == "none" and (data.way.source or _is_untold(data)):
+    if data.way.route == "none" and ((level == "fail" and _is_untold(data)) or (level != "ok" and data.way.source)):
         prose(console, "   ", data.way.why)  # else the causes say it
+    if data.pasted and data.pasted.ask:
+        _show_wanted(console, data.pasted, fails=level == "fail")
     if data.pasted and data.pasted.surer:
         _show_errors(console, data, data.pasted)
     numbers = _show_road(console, data)
-    if data.way.route != "none" and data.way.steps:
+    if data.way.route != "none" and data.way.steps and _steps(data):
         _show_why(console, data, verbose=verbose)
+    elif _works(data):
+        prose(console, " ", "The GPU computes there, so nothing has to be installed for it.", first="\n ")
     if data.pasted and not data.pasted.surer:
         _show_errors(console, data, data.pasted)
     console.print()
     why = "" if data.chosen_by.startswith("the newest") and not verbose else f" ({data.chosen_by})"
-    prose(console, " ", f"{data.machine} · judged for {data.profile}{why}", style="dim")
+    whose = "What was posted: " if data.pasted and not data.machine.startswith("nothing ") else ""
+    prose(console, " ", f"{whose}{data.machine} · judged for {data.profile}{why}", style="dim")
     if verbose or len(data.findings) <= FEWEST:
         _show_checks(console, data)
     else:
@@ -111,19 +119,11 @@ def _verdict_of_these(data: Diagnosis) -> tuple[Level, str]:
 
 def _verdict(data: Diagnosis) -> tuple[Level, str]:
     """Say in one line whether the way is free, and how sure that is where the machine was told of."""
-    causes, pasted = _causes(data), data.pasted
-    if causes:
-        stopped = [goal for goal in _goals(data) if data.stops[goal]]
-        if data.way.route == "none" and stopped == ["run"] and not _is_untold(data):
-            return "fail", "No accelerator is here that this program serves"
-        what = f"{data.profile} {'cannot be built' if stopped == ['build'] else 'can be neither built nor used'}"
-        what = "PyTorch cannot use the accelerator" if stopped == ["run"] else what
-        count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes; mend 1 first"
-        return "fail", f"{what} here yet: {count}"
-    if pasted and (said := _verdict_of(pasted)):
-        return ("warn", said) if pasted.symptoms or pasted.causes or pasted.kernel else ("info", said)
-    elsewhere = any(each.id == GPU and each.level == "warn" for each in data.findings) and not pasted
-    if elsewhere and "run" in data.stops:
+    if causes := _causes(data):
+        return "fail", _stopped(data, len(causes))
+    if data.pasted and (told := _verdict_of(data.pasted, data)):
+        return told
+    if _is_elsewhere(data) and "run" in data.stops:
         return "warn", "No GPU is on this node; doctor has to run where one is"
     warnings = sum(each.level == "warn" and _matters(each, data) for each in data.findings)
     words = [_count(warnings, "warning")] if warnings else []
@@ -133,6 +133,24 @@ def _verdict(data: Diagnosis) -> tuple[Level, str]:
     if data.stops.get("build") and not words:
         return level, "Ready for PyTorch"
     return level, "; ".join(["Nothing stops the way", *words] if words else ["Nothing is wrong"])
+
+
+def _stopped(data: Diagnosis, causes: int) -> str:
+    """Say what does not go, and of how many causes."""
+    stopped = [goal for goal in _goals(data) if data.stops[goal]]
+    if data.way.route == "none" and stopped == ["run"] and not _is_untold(data):
+        return "No accelerator is here that this program serves"
+    if data.pasted and data.pasted.ask:
+        return UNSURE
+    what = f"{data.profile} {'cannot be built' if stopped == ['build'] else 'can be neither built nor used'}"
+    what = "PyTorch cannot use the accelerator" if stopped == ["run"] else what
+    count = "1 cause" if causes == 1 else f"{causes} causes; mend 1 first"
+    return f"{what} {'there' if data.pasted else 'here'} yet: {count}"
+
+
+def _is_elsewhere(data: Diagnosis) -> bool:
+    """Say whether no GPU is where one was looked for, and one may be elsewhere."""
+    return any(each.id == GPU and each.level == "warn" for each in data.findings)
 
 
 def _is_untold(data: Diagnosis) -> bool:
@@ -145,15 +163,19 @@ def brief_doctor(data: Diagnosis) -> str:
     return f"{MARKS['ok']} {verdict}" if level == "ok" else ""
 
 
-def _verdict_of(pasted: PasteSummary) -> str:
+def _verdict_of(pasted: PasteSummary, data: Diagnosis) -> tuple[Level, str] | None:
     """Say what is to be said of a machine that was told of, where no check found a cause."""
+    if data.way.source == LOCALLY:
+        return "warn", "The post shows no Intel GPU"
     if pasted.symptoms and not pasted.causes:
-        return "It fails, and the post does not say why"
+        return "warn", UNSURE
     if any(cause.level == "error" for cause in pasted.causes):
-        return "Nothing that was told of the machine is wrong; its errors say what is"
+        sure = "may be" if pasted.ask else "is"
+        return "warn", f"Nothing that was told of the machine is wrong; its errors say what {sure}"
     if pasted.kernel:
-        return "No cause is known, and the kernel tells of errors"
-    return "Nothing that was told is wrong; what is not known stands below" if pasted.unknown else ""
+        return "warn", "No cause is known, and the kernel tells of errors"
+    level: Level = "warn" if pasted.symptoms or pasted.causes else "info"
+    return (level, "Nothing that was told is wrong; what is not known stands below") if pasted.unknown else None
 
 
 def _count(number: int, noun: str) -> str:
@@ -191,6 +213,8 @@ def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
     rows += [(step, [causes[name] for name in step.mends if name in causes]) for step in steps]
     if rows:
         console.print()
+    if rows and data.pasted and data.pasted.ask:
+        prose(console, " ", "What may help before that is known:")
     for number, (step, found) in enumerate(rows, start=1):
         if any(step.title.startswith(f"{cause.title}: ") for cause in found):
             _show_cause(console, number, found[0], _step_of(found[0], data).commands)
@@ -202,11 +226,18 @@ def _show_road(console: Console, data: Diagnosis) -> dict[str, int]:
 def _steps(data: Diagnosis) -> list[WayStep]:
     """Give the steps to what was asked for: along the way, or to a build where that alone was asked about."""
     way = data.way
+    if _works(data):
+        return []
     if way.steps and not _is_followed(data):
         return [WayStep(title=f"{data.profile} from source", commands=(Command(f"xpusetup build {data.profile}"),))]
     if way.route == "none":
         return []
     return way.steps or [WayStep(title=way.why, commands=(command,)) for command in way.commands]
+
+
+def _works(data: Diagnosis) -> bool:
+    """Say whether a post tells of a GPU that computes, with nothing in its way."""
+    return data.pasted is not None and data.pasted.works and not _causes(data)
 
 
 def _step_of(cause: DoctorFinding, data: Diagnosis) -> WayStep:
@@ -237,13 +268,22 @@ def _show_areas(console: Console, data: Diagnosis, numbers: dict[str, int]) -> N
     areas: dict[str, list[DoctorFinding]] = {}
     for finding in data.findings:
         areas.setdefault(finding.area, []).append(finding)
+    untold: list[str] = []
     for area, group in areas.items():
-        label = LABELS.get(area, area.capitalize())
+        label = _label(area, data)
+        if {each.level for each in group} == {"unknown"}:
+            untold += [label] if data.pasted and area != OF_THE_WAY else []
         for level, text, fix in _lines_of(group, data, numbers):
             prose(console, " " * 15, text, first=f" {MARKS[level]} {label:<11} ")
             print_commands(console, fix.commands if fix else (), 17)
             prose(console, " " * 17, fix.say if fix and not fix.commands else "")
             label = ""
+    prose(console, " " * 15, ", ".join(untold), first=f" {MARKS['unknown']} Not told    ")
+
+
+def _label(area: str, data: Diagnosis) -> str:
+    """Name an area; the shell of a post is not this one."""
+    return "Shell" if area == "shell" and data.pasted else LABELS.get(area, area.capitalize())
 
 
 def _lines_of(
@@ -259,8 +299,7 @@ def _lines_of(
         else:
             yield "info", f"{each.title}: {FOR_A_BUILD} ({each.id})", None
     good = [each for each in group if each.level in ("ok", "info")]
-    good.sort(key=lambda each: not _matters(each, data))
-    well = [f"{each.title}: {_first(each)}" for each in good]
+    good.sort(key=lambda each: (not _matters(each, data), each.level != "ok"))
     waiting = sum(each.level == "skip" for each in group)
     if waiting and not amiss:
         above = {each.caused_by for each in group if each.level == "skip"}
@@ -268,14 +307,21 @@ def _lines_of(
         yield "skip", f"waits for {where} above" if where else f"not known yet: {waiting} of {len(group)} checks", None
     elif not (amiss or data.pasted) and (untried := [each for each in group if each.level == "unknown"]):
         yield "unknown", f"{untried[0].title}: {_first(untried[0])}", None
-    elif well and not amiss:
-        yield "ok", next((each for each in well if len(each) <= SHORT), min(well, key=len)), None
+    elif good and not amiss and group[0].area != OF_THE_WAY:
+        yield _best(good)
+
+
+def _best(good: Sequence[DoctorFinding]) -> tuple[Level, str, FindingFix | None]:
+    """Give one line for all that is well: the first short one of those that say so, else of those that only tell."""
+    same = [each for each in good if each.level == good[0].level]
+    lines = [f"{each.title}: {_first(each)}" for each in same]
+    return good[0].level, next((line for line in lines if len(line) <= SHORT), min(lines, key=len)), None
 
 
 def _show_checks(console: Console, data: Diagnosis) -> None:
     """Print every check with its reason, its source, and where something is amiss with what mends it."""
     for area, group in groupby(data.findings, key=lambda finding: finding.area):
-        label = LABELS.get(area, area.capitalize())
+        label = _label(area, data)
         for finding in group:
             later = finding.level in AMISS and not data.only and not _matters(finding, data)
             text = f"{finding.title}: {_first(finding)}{f' ({FOR_A_BUILD})' if later else ''}"
@@ -330,19 +376,36 @@ def _show_errors(console: Console, data: Diagnosis, pasted: PasteSummary) -> Non
     _show_symptoms(console, pasted)
 
 
+def _show_wanted(console: Console, pasted: PasteSummary, *, fails: bool) -> None:
+    """Print whole what tells the causes apart, where no cause is sure."""
+    commands = [row.paste for row in pasted.unknown if row.decides]
+    words = "What these print tells the causes apart; paste it too:"
+    if not (pasted.causes or pasted.symptoms or fails):
+        words = "To know more, paste also what these print:"
+    if commands:
+        prose(console, "   ", words, first="\n   ")
+        print_commands(console, commands, 5)
+
+
 def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
     """Show the lines that say that it fails and not why, and what else the kernel calls an error."""
     for line in pasted.kernel:
-        console.print(f"\n The kernel  {escape(line)}")
+        _show_line(console, "The kernel", line)
     if pasted.symptoms and pasted.causes:
         prose(console, "     ", f"with it came: {'; '.join(pasted.symptoms)}", style="dim")
         return
     for line in pasted.symptoms:
-        console.print(f"\n A message   {escape(line)}")
+        _show_line(console, "A message", line)
     if pasted.symptoms:
         words = "This says that it fails, and not why: it has many causes, and the post does not say which."
-        prose(console, "     ", f"{words} What to paste to know it stands at the end.")
+        prose(console, "     ", words)
         prose(console, "     ", "If it is the output of a program, explain reads it: xpusetup explain FILE")
+
+
+def _show_line(console: Console, name: str, line: str) -> None:
+    """Show a line of the post with what it is."""
+    for number, part in enumerate(wrap(line, console.width - 13)):
+        console.print(f"{' ' * 13}{escape(part)}" if number else f"\n {name:<11} {escape(part)}")
 
 
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
@@ -355,13 +418,14 @@ def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> No
         console.print("             only the first 4 MiB were read")
     for line in pasted.unread_lines if verbose else ():
         console.print(f"             [dim]{escape(line)}[/]")
-    if pasted.unknown:
+    rows = [row for row in pasted.unknown if verbose or not (pasted.ask and row.decides)]
+    if rows:
         console.print("\n Not known   to know it, paste also")
-    shown = pasted.unknown if verbose else pasted.unknown[:ASKED]
+    shown = rows if verbose else rows[:ASKED]
     for row in shown:
         checks = f"   [{', '.join(row.checks)}]" if verbose else ""
         prose(console, "               ", f"{row.paste}{checks}", first="             ")
-    if more := len(pasted.unknown) - len(shown):
+    if more := len(rows) - len(shown):
         console.print(f"             [dim]and {more} more: -v[/]")
     if pasted.ask:
         piped = "... | " if f"--paste {STDIN} " in pasted.ask else ""

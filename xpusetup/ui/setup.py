@@ -1,12 +1,12 @@
 """The commands of setup in order, what has to be done by hand, and how to go on."""
 
-import shlex
 from itertools import groupby
 
 from rich.console import Console
 from rich.markup import escape
 
 from xpusetup.commands.setup import SetupResult
+from xpusetup.recommend.setup import line_of
 from xpusetup.recommend.solve import LIST_CARDS
 from xpusetup.ui.console import DONE, MARKS, print_commands, prose
 
@@ -43,7 +43,7 @@ def show_commands(console: Console, data: SetupResult, *, verbose: bool = False)
     for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
-        print_commands(console, (("sudo " if "root" in row.needs else "") + shlex.join(row.argv) for row in rows), 8)
+        print_commands(console, (line_of((*(["sudo"] if "root" in row.needs else []), *row.argv)) for row in rows), 8)
         if rows[-1].then:
             console.print(f"      {THEN[rows[-1].then]}")
     for note in data.notes:
