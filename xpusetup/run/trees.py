@@ -177,8 +177,8 @@ def find_newer(root: Root, profile: Profile, own: Mapping[str, Any]) -> dict[str
 
     Python of an editable tree needs no build, and does not count. Of an unpacked archive nothing is said.
     """
-    runs = [one for one in read_records(root) if one.get("state") == "ran"] if own else []
-    began = {one["step"]: one["time"] - one["seconds"] for one in runs}
+    runs = [one for one in read_records(root) if one.state == "ran"] if own else []
+    began = {one.step: one.time - one.seconds for one in runs}
     parts = [part for part in profile.components if part.kind == "source"]
     owners = {item.name: part.name for part in parts for item in part.vendored}
     found = {}
