@@ -173,10 +173,19 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
         data = parse_toml(text)
         return read_as(model, data)
     except TomlError as error:
-        raise UsageError(f"{origin} is not TOML: {error}", fix=f"correct the line of {origin}") from error
+        raise UsageError(
+            f"{origin} is not TOML: {error}", fix=_quote(error) or f"correct the line of {origin}"
+        ) from error
     except UnfitError as error:
         lines = with_lines(origin, text, describe(error, model, data))
         raise UsageError("\n".join(lines), fix=f"correct {origin}") from error
+
+
+def _quote(error: TomlError) -> str:
+    """Give how a text is written that stands in no quotes, as in `root = /shared`; empty where it is something else."""
+    line = error.doc.splitlines()[error.lineno - 1 : error.lineno]
+    bare = re.fullmatch(r"\s*([\w.-]+)\s*=\s*([A-Za-z/~$][^\"'#]*?)\s*(#.*)?", "".join(line))
+    return f'put it in quotes: {bare[1]} = "{bare[2]}"' if bare else ""
 
 
 def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:
