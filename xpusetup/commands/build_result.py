@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
-from xpusetup.base.verbs import about_build
+from xpusetup.base.verbs import about_build, sort_words
 from xpusetup.commands.cache import measure
 from xpusetup.commands.members import (
     InstalledMisfit,
@@ -19,7 +19,7 @@ from xpusetup.commands.members import (
     list_misfits,
 )
 from xpusetup.config.profile import Start  # noqa: TC001 - in the schema of results
-from xpusetup.config.request import render_request, sort_words
+from xpusetup.config.request import render_request
 from xpusetup.plan.addon import ADDON
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED

@@ -10,6 +10,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, hint_at_nearest
 from xpusetup.base.values import holds_credentials
+from xpusetup.base.verbs import sort_words
 from xpusetup.config.profile import Profile
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
@@ -341,12 +342,3 @@ def read_words(words: Sequence[str]) -> Request:
         device=given.get("--device", ["gpu"])[0],
         verify="off",
     )
-
-
-def sort_words(words: Sequence[str]) -> dict[str, list[str]]:
-    """Give the values of each option of a request."""
-    given: dict[str, list[str]] = {}
-    rest = iter(word for word in words if word != "--require-hashes")
-    for option, value in zip(rest, rest, strict=False):
-        given.setdefault(option, []).append(value)
-    return given

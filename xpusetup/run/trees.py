@@ -18,7 +18,8 @@ from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import XPU
 from xpusetup.base.values import TomlError, parse_toml
-from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
+from xpusetup.base.verbs import sort_words
+from xpusetup.config.request import EDITABLE, PINNED, render_request, with_sources
 from xpusetup.run.journal import read_records
 from xpusetup.run.root import Root, read_lock
 from xpusetup.system import files
