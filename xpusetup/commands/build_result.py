@@ -173,6 +173,7 @@ def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOut
     root, command = prepared.root, prepared.purpose.command
     standing = read_standing(root)
     verified = read_verified(root, standing, read_manifest(root))
+    venv = Path(prepared.plan.layout.venv.replace(ROOT, str(root.path)))
     return BuildResult(
         profile=workspace.profile.name,
         root=str(root.path),
@@ -197,14 +198,10 @@ def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOut
         took=outcome.took,
         report=workspace.command("report", "--open"),
         cached=outcome.cached,
-        misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
+        misfits=None if outcome.failed else list_misfits(venv),
         members=list_members(workspace.profile, root),
         starts=workspace.profile.starts if standing.installed else [],
     )
-
-
-def venv_of(prepared: PreparedPlan) -> Path:
-    return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 
 def evaluate(options: str, language: Language) -> str:

@@ -223,17 +223,13 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(_find_source(name, tree.removesuffix(EDITABLE)) for name, tree in pairs if tree != PINNED)
 
 
-def find_editable(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
-
-
 def with_sources(request: Request, words: Sequence[str]) -> Request:
     """Add source trees to a request, as the command line names them. Raises UsageError where there is none."""
     sources = (*request.sources, *find_sources(words))
     # unpacked archives are those of which git knows nothing
     archives = tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
     pinned = tuple(name for name, _, what in (word.partition("=") for word in words) if what == PINNED)
-    editable = (*request.editable, *find_editable(words))
+    editable = (*request.editable, *(word.partition("=")[0] for word in words if word.endswith(EDITABLE)))
     return replace(request, sources=sources, editable=editable, archives=archives, pinned=(*request.pinned, *pinned))
 
 
