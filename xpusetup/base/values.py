@@ -31,6 +31,15 @@ def parse_toml(text: str) -> dict[str, Any]:
     return found
 
 
+def read_table(text: str, name: str) -> dict[str, Any]:
+    """Give a table of a file of somebody else, as pyproject.toml; empty where it has none, or is no TOML."""
+    try:
+        found = parse_toml(text).get(name)
+    except TomlError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
 # The values, and what every table is.
 
 

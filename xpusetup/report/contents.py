@@ -163,15 +163,8 @@ class Scale:
         """Give round times of work since the beginning, with their places: at most so many."""
         step = next((size for size in STEPS if self.seconds / size <= most), STEPS[-1])
         times = [step * number for number in range(int(self.seconds // step) + 1)]
-        return tuple((time, place) for time in times if (place := self._of_work(time)) is not None)
-
-    def _of_work(self, seconds: float) -> float | None:
-        gone = 0.0
-        for number, (begin, end) in enumerate(self.pieces):
-            if seconds <= gone + end - begin:
-                return self._at(seconds, number)
-            gone += end - begin
-        return None
+        ends = [*accumulate(end - begin for begin, end in self.pieces[:-1])]
+        return tuple((time, self._at(time, sum(time > end for end in ends))) for time in times)
 
     def _at(self, seconds: float, pauses: int) -> float:
         return pauses * self._pause + self._room * (seconds / self.seconds if self.seconds else 0.0)

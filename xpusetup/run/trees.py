@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import XPU
-from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.base.values import read_table
 from xpusetup.base.verbs import sort_words
 from xpusetup.config.request import EDITABLE, PINNED, render_request, with_sources
 from xpusetup.run.journal import read_records
@@ -69,11 +69,7 @@ def find_distribution(tree: Path) -> str:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    try:
-        project = parse_toml(_read(folder / "pyproject.toml")).get("project", {})
-        yield str(project.get("name", "")) if isinstance(project, dict) else ""
-    except TomlError:
-        pass
+    yield str(read_table(_read(folder / "pyproject.toml"), "project").get("name", ""))
     config = ConfigParser(interpolation=None)
     try:
         config.read_string(_read(folder / "setup.cfg"))
