@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.base.errors import UsageError
 from xpusetup.commands import cache
 from xpusetup.commands import cache as module
 from xpusetup.commands.cache import list_repositories, measure_roots
-from xpusetup.config.settings import NetworkSettings, Settings
 from xpusetup.system.process import ProcessOutput
 
 if TYPE_CHECKING:
@@ -103,26 +101,6 @@ def test_a_removal_that_is_cut_off_leaves_nothing_for_whole(store: Path, monkeyp
     monkeypatch.setattr(shutil, "rmtree", lambda path: (_ for _ in ()).throw(OSError(f"{path} is read-only")))
     assert [one.name for one in cache.prune(everything=False).data.busy] == ["pybind-pybind11"]
     assert not (store / NAMES["idle"] / module.KEPT).exists()
-
-
-def test_the_store_of_the_place_goes_only_when_asked(
-    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    packs = tmp_path / "site/numpy-0123456789ab.git/objects/pack"
-    packs.mkdir(parents=True)
-    (packs / "pack-1.pack").write_bytes(b"x" * 500)
-    settings = Settings(network=NetworkSettings(git_store=str(tmp_path / "site")))
-    monkeypatch.setattr(cache, "load_settings", lambda: settings)
-    told = cache.size().data.site
-    assert told
-    assert ([one.name for one in told.repositories], told.bytes) == (["numpy"], 500)
-    cache.prune(everything=True)
-    assert list(store.iterdir()) == []
-    assert packs.is_dir()
-    assert [one.name for one in cache.prune(everything=False, site=True).data.removed] == ["numpy"]
-    monkeypatch.setattr(cache, "load_settings", Settings)
-    with pytest.raises(UsageError, match="names no git store"):
-        cache.prune(everything=False, site=True)
 
 
 def test_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

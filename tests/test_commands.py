@@ -273,7 +273,7 @@ def test_a_guess_stands_until_all_that_compiles_was_measured(tmp_path: Path) -> 
     where = Where(profile="torch-2.14", root=str(tmp_path))
     prepared = PreparedPlan(root=Root(tmp_path), plan=plan_for("torch-2.14"), scripts={}, identities={})
     compiling = [step.id for step in prepared.plan.steps if "compiler" in step.needs]
-    record = {"seconds": 1, "state": "ran", "load": [2, 2 << 20, 1 << 20]}
+    record = {"time": 1, "seconds": 1, "state": "ran", "load": [2, 2 << 20, 1 << 20]}
     lines = [json.dumps({"step": name, **record}) for name in compiling]
     (tmp_path / "journal.jsonl").write_text(lines[0])
     workspace = open_workspace(where)

@@ -96,7 +96,7 @@ def test_a_journal() -> None:
 
 
 def attempt(seconds: float, state: str, edges: int, key: str = "k") -> str:
-    return json.dumps({"step": "b", "key": key, "state": state, "seconds": seconds, "edges": edges})
+    return json.dumps({"step": "b", "key": key, "state": state, "time": 1, "seconds": seconds, "edges": edges})
 
 
 @pytest.mark.parametrize(
@@ -142,14 +142,14 @@ def test_roots_beside_one_tell_of_the_same_profile_alone(tmp_path: Path) -> None
 def test_the_greatest_load_of_a_step_counts() -> None:
     """A build that went on near its end took less than the step needs."""
     lines = [
-        json.dumps({"step": "b", "seconds": 1, "state": "ran", "load": load})
+        json.dumps({"step": "b", "time": 1, "seconds": 1, "state": "ran", "load": load})
         for load in ([4, 8 << 30, 3 << 30], [4, 1 << 20, 9 << 20], [0, 5, 5], None)
     ]
     assert parse_journal("\n".join(lines)).loads == {"b": StepLoad(jobs=4, growth=8 << 30, heaviest=3 << 30)}
 
 
 def run_of(name: str, seconds: float, needs: tuple[Need, ...], edges: int = 0) -> str:
-    line = {"step": name, "key": "k", "state": "ran", "seconds": seconds, "needs": needs, "edges": edges}
+    line = {"step": name, "key": "k", "state": "ran", "time": 1, "seconds": seconds, "needs": needs, "edges": edges}
     return json.dumps(line)
 
 

@@ -48,7 +48,8 @@ def test_a_compile_that_ended_is_no_killed_one(root: Root) -> None:
     root.log(COMPILE.id).write_text(LOG)
     with (root / "journal.jsonl").open("a") as stream:
         stream.write(
-            '{"step": "torch.build", "state": "failed"}\n{"step": "other", "state": "began"}\n{"step": "torch.b'
+            '{"step": "torch.build", "state": "failed", "time": 1, "seconds": 1}\n'
+            '{"step": "other", "state": "began", "time": 1, "seconds": 0}\n{"step": "torch.b'
         )
         stream.write("\n")
     write_began(root, COMPILE, "k")

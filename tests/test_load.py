@@ -106,7 +106,7 @@ def test_pins_with_markers_may_stand_twice() -> None:
     ("text", "message"),
     [
         ("name = ", "x.toml is not TOML: Invalid value (at end of document)"),
-        ("a = 1\na = 2", "x.toml is not TOML: a stands there already (at end of document)"),
+        ("a = 1\na = 2", "x.toml is not TOML: Cannot overwrite a value (at end of document)"),
         ("\ufffd\ufffd", "x.toml is not TOML: it is no UTF-8; in the editor: save as UTF-8 (at line 1, column 1)"),
     ],
 )

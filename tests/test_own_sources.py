@@ -17,7 +17,7 @@ from data.targets import plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Plan, Request, Step
 from xpusetup.commands.result import complete_result
-from xpusetup.config.request import find_editable, find_patches, find_sources, read_request, render_request
+from xpusetup.config.request import find_patches, find_sources, read_request, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, RootState, Stamp, make_statuses
@@ -393,7 +393,7 @@ def test_editable_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "tree/.git").mkdir(parents=True)
     given = [f"torch={tmp_path}/tree:editable", f"vision={tmp_path}/tree"]
     assert find_sources(given) == (("torch", f"{tmp_path}/tree"), ("vision", f"{tmp_path}/tree"))
-    assert find_editable(given) == ("torch",)
+    assert read_request(source=given).editable == ("torch",)
 
 
 def test_a_checkout_in_a_folder_that_flags_cannot_carry() -> None:

@@ -121,7 +121,7 @@ def test_unknown_names(name: str, asked: dict[str, Any], message: str, fix: str)
 
 
 @pytest.mark.parametrize(
-    ("key", "meant"), [("DEBGU", "DEBUG"), ("USE_STATIC_MLK", "USE_STATIC_MKL"), ("DEBUG", ""), ("USE_CUDNN", "")]
+    ("key", "meant"), [("DEBUGG", "DEBUG"), ("USE_STATIC_MLK", "USE_STATIC_MKL"), ("DEBUG", ""), ("USE_CUDNN", "")]
 )
 def test_a_variable_that_is_nearly_a_known_one_is_asked_about(key: str, meant: str) -> None:
     told = describe_set(shipped("torch-2.14"), Request(set=(("torch", key, "1"),)))

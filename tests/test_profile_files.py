@@ -205,8 +205,8 @@ def test_each_error_names_its_line() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[a]\nb = 1\nb = 2\n", "b stands there already (at line 3"),
-        ("[a.b]\nc = 1\n[a.b]\n", "[a.b] stands there already; one of several is written [[a.b]] (at line 3"),
+        ("[a]\nb = 1\nb = 2\n", "Cannot overwrite a value (at line 3"),
+        ("[a.b]\nc = 1\n[a.b]\n", "Cannot declare ('a', 'b') twice (at line 3"),
         ("\ufffd\ufffds\0c\0", "it is no UTF-8; in the editor: save as UTF-8"),
     ],
 )

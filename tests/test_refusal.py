@@ -70,7 +70,7 @@ THEN = """
         ("setup --paste x", "setup has no --paste: doctor does that", "doctor --paste x"),
         ("zzz", "there is no command 'zzz'", "--help"),
         ("wheel fit a.whl", "there is no command 'wheel fit'; did you mean wheel fits?", "wheel fits a.whl"),
-        ("fist a.whl", "there is no command 'fist'; did you mean fits?", "wheel fits a.whl"),
+        ("fit a.whl", "there is no command 'fit'; did you mean fits?", "wheel fits a.whl"),
         ("clean sim", "there is no command 'clean'; did you mean remove?", "remove sim"),
         ("version", "there is no command 'version'; did you mean --version?", "--version"),
         ("build sim --yes", "build has no --yes: it asks nothing", "build sim"),

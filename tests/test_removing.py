@@ -193,7 +193,7 @@ def test_a_root_of_somebody_else(here: Path, monkeypatch: pytest.MonkeyPatch) ->
     """The advice was to choose another root to remove."""
     root = make_root(here / "r", done=3)
     monkeypatch.setattr(os, "access", lambda path, _how: path != root)
-    monkeypatch.setattr(Path, "owner", lambda _path: "ann")
+    monkeypatch.setattr(removing, "name_user", lambda _number: "ann")
     with pytest.raises(NotReadyError, match="belongs to ann") as caught:
         removing.look(Where(root=str(root)))
     assert caught.value.fix == "as that user: xpusetup remove r"

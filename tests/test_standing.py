@@ -538,9 +538,9 @@ def test_an_interrupted_switch_to_editable_names_what_the_environment_holds(here
     """Its one step takes its own stamp away, compiles for hours, and replaces the older package at the end."""
     root = make_root(here / "r", done=99)
     (root / "stamps/simxpu.install").unlink()
-    name = "simxpu" if held else "other"
+    name, state = "simxpu" if held else "other", "ran" if ran else "failed"
     (root / f"venv/lib/python3.11/site-packages/{name}-0.1.dist-info").mkdir(parents=True)
-    (root / "journal.jsonl").write_text(json.dumps({"step": "simxpu.install", "state": "ran" if ran else "failed"}))
+    (root / "journal.jsonl").write_text(json.dumps({"step": "simxpu.install", "state": state, "time": 1, "seconds": 1}))
     assert status_of_one(Where(root=str(root))).data.older == (["simxpu"] if ran and held else [])
 
 

@@ -23,7 +23,7 @@ from xpusetup.commands.build_result import (
     UnverifiedOrigin,
 )
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
-from xpusetup.commands.cache import CachedRepository, CachedStore, CacheSize, KeptFolder, PrunedCache, RootSize
+from xpusetup.commands.cache import CachedRepository, CacheSize, KeptFolder, PrunedCache, RootSize
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.env import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure, StepWords
@@ -696,7 +696,6 @@ def _repository(name: str, size: int, *, used: bool) -> CachedRepository:
 
 CACHE = CacheSize(
     store="/home/me/.cache/xpusetup/git",
-    site=CachedStore("/sw/xpusetup/git", [_repository("pytorch-pytorch", 800 << 20, used=False)], 800 << 20),
     repositories=[
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePosixPath
@@ -362,6 +363,38 @@ class JournalLine:
     needs: tuple[str, ...] | None = None
     edges: int = 0
     cached: tuple[int, int] | None = None
+
+
+MOST = 1e15
+"""No moment and no amount of a build is larger: not even its bytes."""
+
+
+def parse_journal_line(text: str) -> JournalLine | None:
+    """Read a line of the journal; None for one that was cut off by a crash, or is damaged."""
+    try:
+        told = json.loads(text)
+        times = float(told["time"]), float(told["seconds"])
+        jobs, growth, heaviest = map(int, told.get("load") or (0, 0, 0))
+        hits, misses = map(int, told.get("cached") or (0, 0))
+        needs = told.get("needs")
+        return (
+            JournalLine(
+                step=str(told["step"]),
+                key=str(told.get("key", "")),
+                state=str(told["state"]),
+                time=times[0],
+                seconds=times[1],
+                load=(jobs, growth, heaviest) if jobs > 0 else None,
+                lane=str(told.get("lane") or "work"),
+                needs=None if needs is None else tuple(map(str, needs)),
+                edges=int(told.get("edges", 0)),
+                cached=(hits, misses) if hits + misses else None,
+            )
+            if max(map(abs, (*times, growth, heaviest))) < MOST
+            else None
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None
 
 
 BuildState: TypeAlias = Literal["done", "half", "at work", "failed", "damaged"]

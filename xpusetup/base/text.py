@@ -333,25 +333,22 @@ def _escape_one(char: str, quote: str, *, octal: bool, decimal: bool) -> str:
 # Words that somebody mistyped.
 
 
-NEAR = 0.65
-"""How alike two words are, from 0 to 1, of which one may be meant by the other: below it, anything comes up."""
-OF_A_PART, SHORTEST = 0.7, 3
-"""How near a word is to one of which it is a part, and how many letters it has at least."""
-PARTED = re.compile(r"[\W_]+")
+NEAR, SHORTEST = 0.65, 3
+"""How alike two words are, from 0 to 1, of which one may be meant by the other; how long one is that another begins."""
+PARTING = re.compile(r"[\W_]+")
 
 
 def nearest(word: str, known: Iterable[str], least: float = NEAR) -> str:
-    """Give what is meant by a word that is not known; empty where nothing is near, or less alike than `least`.
+    """Give what is meant by a word that is not known: its beginning or end, else what is at least so much alike."""
+    from difflib import get_close_matches  # noqa: PLC0415 - for an error alone
 
-    Of what is equally near: what begins with the same digits, then what stands first.
-    """
-    asked = re.sub(r"\D", "", word)
-
-    def rank(each: str) -> tuple[float, bool]:
-        return _likeness(word.lower(), each.lower()), re.sub(r"\D", "", each).startswith(asked)
-
-    best = max(known, key=rank, default="")
-    return best if rank(best)[0] >= least else ""
+    names = {PARTING.sub("", each.lower()): each for each in known}
+    asked = PARTING.sub("", word.lower())
+    parts = (each for each in names if min(len(each), len(asked)) >= SHORTEST)
+    part = next(
+        (each for each in parts if each.startswith(asked) or each.endswith(asked) or asked.startswith(each)), ""
+    )
+    return names.get(part or next(iter(get_close_matches(asked, names, n=1, cutoff=least)), ""), "")
 
 
 def hint_at_nearest(word: str, known: Iterable[str], shown: str = "{}") -> str:
@@ -361,33 +358,6 @@ def hint_at_nearest(word: str, known: Iterable[str], shown: str = "{}") -> str:
     """
     close = nearest(word, known)
     return f"; did you mean {shown.format(close)}?" if close else ""
-
-
-def same_letters(word: str, other: str) -> bool:
-    """Say whether two words have the same letters and digits, in whatever order, and whatever parts them."""
-    return sorted(PARTED.sub("", word.lower())) == sorted(PARTED.sub("", other.lower()))
-
-
-def _likeness(word: str, other: str) -> float:
-    """Say how alike two words are; a beginning that they share says little where all begin so, as `stack-`."""
-    parts, others = PARTED.split(word), PARTED.split(other)
-    whole = "-".join(parts), "-".join(others)
-    if same_letters(word, other):
-        return 1.0 if PARTED.sub("", word) == PARTED.sub("", other) else 0.99
-    ratio = _ratio(*whole)
-    completed = len(word) >= SHORTEST and f"-{whole[0]}" in f"-{whole[1]}"
-    part = OF_A_PART + ratio / 10 if completed or f"-{whole[1]}-" in f"-{whole[0]}-" else 0.0
-    while parts and others and parts[0] == others[0]:
-        parts, others = parts[1:], others[1:]
-    rests = "-".join(parts), "-".join(others)
-    named = all(re.search("[a-z]", rest) for rest in rests)
-    return max(part, min(ratio, _ratio(*rests)) if named else ratio)
-
-
-def _ratio(word: str, other: str) -> float:
-    from difflib import SequenceMatcher  # noqa: PLC0415 - for an error alone
-
-    return SequenceMatcher(None, word, other).ratio()
 
 
 def describe_older(names: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ TomlError = tomli.TOMLDecodeError
 
 
 BEGINS_AS_UTF_16 = ("\ufffd\ufffd", "\x00")
-TWICE = re.compile(r"Cannot declare \((.*)\) twice|Cannot (?:overwrite a value|mutate immutable namespace .*)")
 
 
 def parse_toml(text: str) -> dict[str, Any]:
@@ -24,23 +23,21 @@ def parse_toml(text: str) -> dict[str, Any]:
         raise TomlError("it is no UTF-8; in the editor: save as UTF-8", text, 0)
     try:
         found: dict[str, Any] = tomli.loads(text)
-    except TomlError as error:
-        raise _say_twice(error) from error
+    except TomlError:
+        raise
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, or as many brackets
         why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
         raise TomlError(why, text, 0) from error
     return found
 
 
-def _say_twice(error: TomlError) -> TomlError:
-    """Name the table or the key that stands twice, where that is what is wrong."""
-    match = TWICE.match(error.msg)
-    if match is None:
-        return error
-    line = error.doc.splitlines()[error.lineno - 1].strip()
-    what = ".".join(re.findall(r"'([^']*)'", match[1])) if match[1] else line.partition("=")[0].strip()
-    more = f"; one of several is written [[{what}]]" if match[1] else ""
-    return TomlError(f"{f'[{what}]' if match[1] else what} stands there already{more}", error.doc, error.pos)
+def read_table(text: str, name: str) -> dict[str, Any]:
+    """Give a table of a file of somebody else, as pyproject.toml; empty where it has none, or is no TOML."""
+    try:
+        found = parse_toml(text).get(name)
+    except TomlError:
+        found = None
+    return found if isinstance(found, dict) else {}
 
 
 # The values, and what every table is.

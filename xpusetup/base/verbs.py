@@ -98,10 +98,16 @@ def name_build(takes: frozenset[str], told: Mapping[str, Sequence[str]]) -> list
     return [*word, *(part for option, values in left.items() for value in values for part in (option, value))]
 
 
+def sort_words(words: Sequence[str]) -> dict[str, list[str]]:
+    """Give the values of each option of a build or a request, the one that takes none left out."""
+    given: dict[str, list[str]] = {}
+    rest = iter(word for word in words if word != "--require-hashes")
+    for option, value in zip(rest, rest, strict=False):
+        given.setdefault(option, []).append(value)
+    return given
+
+
 def about_build(verb: str, options: str) -> str:
     """Give a command with the options of a build, each with its value, as in `--profile sim --into ENV`."""
-    told: dict[str, list[str]] = {}
-    words = iter(shlex.split(options))
-    for option, value in zip(words, words, strict=True):
-        told.setdefault(option, []).append(value)
+    told = sort_words(shlex.split(options))
     return shlex.join(("xpusetup", *verb.split(), *name_build(options_about_builds(verb), told)))

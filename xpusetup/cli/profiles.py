@@ -92,7 +92,6 @@ def profiles_new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the new profile.")] = "",
     base: Base = "",
     of_device: ForDevice,
-    force: Annotated[bool, options.flag("--force", "Overwrite an existing file.")] = False,
     out: options.Out = "",
     told: options.ResultOutput,
 ) -> options.Answer:
@@ -102,7 +101,7 @@ def profiles_new(
     source = any((of_device.repo, of_device.rev, of_device.version))
     if not name:
         raise UsageError("a new profile needs a name", fix="as in: ", command="xpusetup profiles new mine")
-    path = new_file(name, out, force=force)
+    path = new_file(name, out)
     if of_device.device:
         return of_device.write(name, base, path, told)
     if source:

@@ -24,14 +24,13 @@ def remove(
     everything: Annotated[
         bool, options.flag("--all", "With --cache: also those that builds use; they keep their copies.")
     ] = False,
-    site: Annotated[bool, options.flag("--site", "With --cache: from the store that the site file names.")] = False,
     told: options.ResultOutput,
 ) -> options.Answer:
     """Remove a build. Shows what goes and what that frees, and asks."""
     if cache:
         from xpusetup.commands.cache import prune
 
-        return prune(everything=everything, site=site)
+        return prune(everything=everything)
     from xpusetup.commands import remove
     from xpusetup.ui.live import asking
 

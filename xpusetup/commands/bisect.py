@@ -10,10 +10,10 @@ from packaging.version import Version
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import Event, FoundRef, Request, Step
+from xpusetup.base.model import FoundRef, Request, Step
 from xpusetup.bisect import search
 from xpusetup.bisect.io import Ancestry, Commit, NightlyEnvironment, Notebook, check_out, open_ancestry
-from xpusetup.commands.build import BuildOptions, note, run_purpose
+from xpusetup.commands.build import BuildOptions, note, progress, run_purpose
 from xpusetup.commands.env import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
@@ -46,15 +46,6 @@ NAME = "nightlies"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Neighbours:
-    """The last good nightly and the first bad one that could be told, and the commits that they were made from."""
-
-    good: search.Trial
-    bad: search.Trial
-    index: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class NightlySearch:
     """How far wheels alone came: the last good version, the first bad one, the index of both, and what was tried."""
 
@@ -76,8 +67,11 @@ def names_nightlies(good: str, bad: str) -> bool:
     return all(days)
 
 
-def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
-    """Try nightlies until two are neighbours. Raises UsageError for days between which there is nothing to find."""
+def search_nightlies(base: Workspace, bench: BisectRun) -> tuple[NightlySearch, Line]:
+    """Try nightlies until two are neighbours, and give the commits between them.
+
+    Raises UsageError for days between which there is nothing to find.
+    """
     place = _prepare(base, bench)
     local = Version(bench.part.version).local or ""
     found = search.parse_versions(place.list_versions(), local)
@@ -105,7 +99,9 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
     if good.commit == bad.commit:
         message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
         raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
-    return Neighbours(good=good, bad=bad, index=place.index)
+    told = NightlySearch(good=good.rev, bad=bad.rev, index=place.index, trials=bench.notebook.trials(NAME))
+    line = Line(name=bench.part.name, address=bench.part.repo, good=good.commit, bad=bad.commit, seen=True)
+    return told, line
 
 
 def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
@@ -194,7 +190,7 @@ class BisectRun:
     env: Mapping[str, str]
 
     def say(self, text: str) -> None:
-        self.options.observe(Event(kind="progress", time=now(), text=text))
+        self.options.observe(progress(text))
 
     def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> search.Trial:
         """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""
@@ -312,6 +308,7 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     env = {**variables(), **make_network(base.settings.network, variables())}
     by_wheels = names_nightlies(hunt.good, hunt.bad)
     good, bad = (ref if by_wheels else _resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
+    wheels, line = None, Line(name=part.name, address=part.repo, good=good, bad=bad)
     hunt = replace(hunt, skip=tuple(_resolve(part, ref, env) for ref in hunt.skip))
     only = request.only or (part.name,)
     request = replace(request, verify="off", only=(*find_needed(base.profile.components, only), *only))
@@ -320,16 +317,11 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
         _end_outlived(root, options)
         notebook = Notebook(root / "results/bisect.json", _asked(base, own, request, hunt))
         bench = BisectRun(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
-        wheels = search_nightlies(base, bench) if by_wheels else None
-        good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
-        line = Line(name=part.name, address=part.repo, good=good, bad=bad, seen=by_wheels)
+        if by_wheels:
+            wheels, line = search_nightlies(base, bench)
         answer = _search(bench, line)
         inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
-        found = _sum_up(base, bench, _describe(bench, line, answer), inside)
-    if wheels:
-        tried = notebook.trials(NAME)
-        nightlies = NightlySearch(good=wheels.good.rev, bad=wheels.bad.rev, index=wheels.index, trials=tried)
-        found = replace(found, nightlies=nightlies)
+        found = _sum_up(base, bench, _describe(bench, line, answer), inside, wheels)
     return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
 
 
@@ -470,7 +462,9 @@ def _describe(bench: BisectRun, line: Line, answer: search.SearchState) -> Commi
     )
 
 
-def _sum_up(base: Workspace, bench: BisectRun, found: CommitSearch, inside: CommitSearch | None) -> Bisection:
+def _sum_up(
+    base: Workspace, bench: BisectRun, found: CommitSearch, inside: CommitSearch | None, wheels: NightlySearch | None
+) -> Bisection:
     trials = [*found.trials, *(inside.trials if inside else ())]
     return Bisection(
         **fields_of(found),
@@ -480,5 +474,5 @@ def _sum_up(base: Workspace, bench: BisectRun, found: CommitSearch, inside: Comm
         builds=len(trials),
         skipped=sum(trial.verdict == "skip" for trial in trials),
         cached=(sum(trial.cached[0] for trial in trials), sum(trial.cached[1] for trial in trials)),
-        nightlies=None,
+        nightlies=wheels,
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.command import Command
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT, MissingProof, Plan, Request, RootWheel, Step
-from xpusetup.base.verbs import about_build
+from xpusetup.base.verbs import about_build, sort_words
 from xpusetup.commands.cache import measure
 from xpusetup.commands.members import (
     InstalledMisfit,
@@ -20,7 +20,7 @@ from xpusetup.commands.members import (
     list_misfits,
 )
 from xpusetup.config.profile import Start  # noqa: TC001 - in the schema of results
-from xpusetup.config.request import render_request, sort_words
+from xpusetup.config.request import render_request
 from xpusetup.plan.addon import ADDON
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
@@ -174,6 +174,7 @@ def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOut
     root, command = prepared.root, prepared.purpose.command
     standing = read_standing(root)
     verified = read_verified(root, standing, read_manifest(root))
+    venv = Path(prepared.plan.layout.venv.replace(ROOT, str(root.path)))
     return BuildResult(
         profile=workspace.profile.name,
         root=str(root.path),
@@ -198,14 +199,10 @@ def describe_build(workspace: Workspace, prepared: PreparedPlan, outcome: RunOut
         took=outcome.took,
         report=workspace.command("report", "--open"),
         cached=outcome.cached,
-        misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
+        misfits=None if outcome.failed else list_misfits(venv),
         members=list_members(workspace.profile, root),
         starts=workspace.profile.starts if standing.installed else [],
     )
-
-
-def venv_of(prepared: PreparedPlan) -> Path:
-    return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 
 def evaluate(options: str, language: Language) -> str:

@@ -36,6 +36,7 @@ from xpusetup.bundle.io import (
     unpack,
     write_bundle,
 )
+from xpusetup.commands.build import note, progress
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.explain import GoingOn, describe_failure
 from xpusetup.commands.profiles import ensure_locked
@@ -139,11 +140,11 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     A build in the same root stays as it is. The folder goes when the file is whole, so that the next try finds it.
     """
 
-    def note(text: str) -> None:
-        options.observe(Event(kind="note", time=now(), text=text))
+    def warn(text: str) -> None:
+        options.observe(note(text))
 
     def say(text: str) -> None:
-        options.observe(Event(kind="progress", time=now(), text=text))
+        options.observe(progress(text))
 
     if full_name(options.file) in (*profile_names(), *stack_names()):
         line = shlex.join(["xpusetup", "bundle", "create", f"{options.file}.tar", options.file])
@@ -153,14 +154,14 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     _refuse_place(file, options.file, workspace.root)
     _refuse_profile(workspace, where, request, options)
     check_place(file)
-    workspace = _apart(ensure_locked(workspace, note, say))
+    workspace = _apart(ensure_locked(workspace, warn, say))
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
-    with hold_lock(root / "lock", note) as lock:
+    with hold_lock(root / "lock", warn) as lock:
         prepared = _prepare_or_clear(workspace, request, options.purpose, installer)
         write_prepared(workspace, request, prepared)
         for text in forget_damaged(prepared.root):
-            note(f"{text}: it is fetched again")
+            warn(f"{text}: it is fetched again")
         if installer is None:
             shutil.rmtree(root / "bundle" / TOOLKIT, ignore_errors=True)
         _fetch(workspace, prepared, lock, options)

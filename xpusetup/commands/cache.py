@@ -8,13 +8,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
-from xpusetup.config.settings import Settings
 from xpusetup.run.lock import is_held
 from xpusetup.run.root import BESIDE, LOCKED, find_roots
 from xpusetup.run.workspace import load_settings, roots_folder
-from xpusetup.system.environment import cache_folder, from_home
+from xpusetup.system.environment import cache_folder
 from xpusetup.system.process import run_process
 
 # What the program keeps on the disk for all roots: the git store; and what the roots themselves take.
@@ -25,7 +23,6 @@ TIMEOUT_S = 600.0
 """Seconds that the sizes of one root may take: a tree of PyTorch has some hundred thousand files."""
 KIB = 1024
 STORE = "git"
-OFF = "off"
 HASH = re.compile(r"-[0-9a-f]{12}\.git$")
 PARTS = ("src", "venv", "wheels")
 REST = "rest"
@@ -143,23 +140,13 @@ def measure(*places: Path) -> int | None:
 
 
 @dataclass(frozen=True)
-class CachedStore:
-    """A git store: its folder, what it holds, and what that takes in bytes."""
-
-    store: str
-    repositories: list[CachedRepository]
-    bytes: int
-
-
-@dataclass(frozen=True)
 class CacheSize:
-    """What the program keeps on the disk, in bytes. No tree uses `freed` of them; `site` is a shared store.
+    """What the program keeps on the disk, in bytes. No tree uses `freed` of them.
 
     `others` lie beside the store: `remove --cache` takes the bundles, and each may go while no command is at work.
     """
 
     store: str
-    site: CachedStore | None
     repositories: list[CachedRepository]
     bytes: int
     freed: int
@@ -182,51 +169,34 @@ class PrunedCache:
 
 
 def size() -> Result[CacheSize]:
-    settings = load_settings()
-    own, site = _look_at_store(cache_folder(STORE)), _site_store(settings)
+    store = cache_folder(STORE)
+    repositories = list_repositories(store)
     found = CacheSize(
-        store=own.store,
-        site=_look_at_store(site) if site else None,
-        repositories=own.repositories,
-        bytes=own.bytes,
-        freed=_freed(own.repositories),
-        roots=measure_roots(roots_folder(settings)),
+        store=str(store),
+        repositories=repositories,
+        bytes=sum(one.bytes for one in repositories),
+        freed=_freed(repositories),
+        roots=measure_roots(roots_folder(load_settings())),
         others=measure_others(cache_folder("")),
     )
     return Result("list --cache", found)
 
 
-def _site_store(settings: Settings) -> Path | None:
-    """Give the store of this place, which its settings file names beside one's own."""
-    named = settings.network.git_store
-    return from_home(named) if named and named != OFF else None
-
-
-def _look_at_store(store: Path) -> CachedStore:
-    repositories = list_repositories(store)
-    return CachedStore(str(store), repositories, sum(one.bytes for one in repositories))
-
-
-def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
-    """Remove from the git store what no tree uses any more, or all of it; trees keep what they have.
-
-    `site`: from the store of this place instead of one's own. Raises UsageError where it has none.
-    """
-    store = _site_store(load_settings()) if site else cache_folder(STORE)
-    if store is None:
-        raise UsageError("the settings file names no git store", fix="leave --site out")
+def prune(*, everything: bool) -> Result[PrunedCache]:
+    """Remove from the git store what no tree uses any more, or all of it; trees keep what they have."""
+    store = cache_folder(STORE)
     wanted = [one for one in list_repositories(store) if everything or not one.used]
     done = [one for one in wanted if remove_repository(Path(one.path))]
     removed = {one.path for one in done}
     busy = [one for one in wanted if one.path not in removed]
-    unpacked, freed = _remove_unpacked(site=site)
+    unpacked, freed = _remove_unpacked()
     return Result("remove --cache", PrunedCache(str(store), done, busy, _freed(done) + freed, unpacked))
 
 
-def _remove_unpacked(*, site: bool) -> tuple[str | None, int]:
+def _remove_unpacked() -> tuple[str | None, int]:
     """Remove the bundles that were unpacked, which only a build from them reads; none while a build is at work."""
     place = cache_folder("bundles")
-    if site or not place.is_dir() or any(is_held(root / "lock") for root in find_roots(roots_folder(load_settings()))):
+    if not place.is_dir() or any(is_held(root / "lock") for root in find_roots(roots_folder(load_settings()))):
         return None, 0
     freed = measure(place) or 0
     shutil.rmtree(place, ignore_errors=True)

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
     from xpusetup.doctor.differences import MachineDifference
-    from xpusetup.doctor.question import CheckText
     from xpusetup.machine.known_bad import KnownBad
     from xpusetup.recommend.answer import Way
     from xpusetup.run.workspace import Where, Workspace
@@ -208,7 +207,7 @@ def judge_machine(look: MachineLook) -> tuple[Diagnosis, int]:
     """Say what the checks find, and the exit code that follows."""
     workspace, facts, asked, paste = look.workspace, look.facts, look.asked, look.paste
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
-        asked = _without_intel(asked)
+        asked = replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *about_intel()))
     by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
     if not (paste or asked.facts):
         by_goal = _of_login_node(by_goal, workspace, asked)
@@ -354,11 +353,6 @@ def _is_named(workspace: Workspace) -> bool:
     return not workspace.chosen_by.startswith("the newest")
 
 
-def _without_intel(asked: DoctorOptions) -> DoctorOptions:
-    """Ask nothing about Intel GPUs, and not whether to build for them: what is here has a PyTorch of its own."""
-    return replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *about_intel()))
-
-
 def way_for(workspace: Workspace, facts: Facts) -> Way:
     """Give the way of a machine: to the profile that was named, else to the release that fits."""
     named = workspace.profile.name if _is_named(workspace) else ""
@@ -457,11 +451,8 @@ def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]
     questions = {
         each.name: Question(facts, each, load_device(each.accelerator, each.device), goal, table) for each in profiles
     }
-    return [name for name, question in questions.items() if not _fails(question, texts)]
-
-
-def _fails(question: Question, texts: Mapping[str, CheckText]) -> bool:
-    return any(finding.level in BAD for finding in examine(question, texts, only=about_machine()))
+    found = {name: examine(question, texts, only=about_machine()) for name, question in questions.items()}
+    return [name for name, findings in found.items() if not any(each.level in BAD for each in findings)]
 
 
 def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> Recommendation:

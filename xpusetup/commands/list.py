@@ -7,11 +7,11 @@ from pathlib import Path
 from xpusetup.base.document import UnfitError
 from xpusetup.base.errors import XpuError
 from xpusetup.base.model import XPU, BuildState, BuildSummary, RootWheel
+from xpusetup.base.verbs import sort_words
 from xpusetup.commands.cache import measure
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import torch_of
 from xpusetup.config.load import read_profile
-from xpusetup.config.request import sort_words
 from xpusetup.run.builds import Build, find_builds
 from xpusetup.run.guard import list_replaced, look_for_damage
 from xpusetup.run.manifest import list_wheels

@@ -8,13 +8,13 @@ from xpusetup.base.model import NONE, ROOT, Request, Step, Target
 from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified, render_command
 from xpusetup.commands.members import StackMember, WhyPackage, explain_package, list_members
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, find_launcher, memory_per_job
+from xpusetup.commands.tuning import ELSEWHERE, choose_tuning, memory_per_job
 from xpusetup.config.profile import BuildCost, Profile, Start
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.jobs import GIB
 from xpusetup.machine.tables import target_costs
 from xpusetup.plan.addon import ADDON, purpose_of
-from xpusetup.run.compiler_caches import Launcher, find_closed
+from xpusetup.run.compiler_caches import Launcher, choose_launcher, find_closed
 from xpusetup.run.keys import Status
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import PreparedPlan, find_done, find_ready, preview
@@ -263,7 +263,7 @@ def _savings(workspace: Workspace, seen: PreparedPlan) -> tuple[Saving, ...]:
     todo = {status.id for status in seen.statuses() if status.state != "done"}
     compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)
     linkers = [name for name in LINKERS if which(name)]
-    launcher = find_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto")
+    launcher = choose_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto", which)
     closed = find_closed(launcher, variables()) if launcher and compiles else ""
     profile, target = workspace.profile, seen.plan.target
     if seen.purpose is ADDON:

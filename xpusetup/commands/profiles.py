@@ -230,13 +230,13 @@ def make_schema() -> Result[ProfileSchema]:
     return Result("profiles schema", ProfileSchema({**schema, **head}))
 
 
-def new_file(name: str, out: str, *, force: bool = False) -> Path:
-    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there, unless forced."""
+def new_file(name: str, out: str) -> Path:
+    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there."""
     if NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is no name of a profile", fix="lower case letters, digits, '.', '_' and '-'")
     path = Path(out or f"{name}.toml")
-    if path.exists() and not (force and path.is_file()):
-        raise UsageError(f"{path} is there already", fix="name another file: --out FILE, or write over it: --force")
+    if path.exists():
+        raise UsageError(f"{path} is there already", fix="name another file: --out FILE")
     return path
 
 

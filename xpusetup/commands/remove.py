@@ -40,6 +40,7 @@ from xpusetup.run.root import (
 )
 from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder, words_of_root
 from xpusetup.system import files
+from xpusetup.system.trust import name_user
 
 NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
@@ -205,18 +206,11 @@ def _find(where: Where) -> Root:
             message, fix = f"{root.path} is on a read-only file system", "where it can be written: "
         else:
             message, fix = (
-                f"{root.path} may not be written to by you: it belongs to {_owner(root.path)}",
+                f"{root.path} may not be written to by you: it belongs to {name_user(root.path.stat().st_uid)}",
                 "as that user: ",
             )
         raise NotReadyError(message, fix=fix, command=line)
     return root
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.owner()
-    except KeyError:  # nobody that this machine knows
-        return f"user {path.stat().st_uid}"
 
 
 def _made_elsewhere(root: Root, layout: Layout) -> bool:

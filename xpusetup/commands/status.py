@@ -339,7 +339,7 @@ def list_older(workspace: Workspace, built: BuiltRoot, standing: Standing) -> li
     from xpusetup.run.guard import list_versions  # noqa: PLC0415 - same
     from xpusetup.run.journal import read_records  # noqa: PLC0415 - same
 
-    ran = {record.get("step") for record in read_records(built.root) if record.get("state") == "ran"}
+    ran = {record.step for record in read_records(built.root) if record.state == "ran"}
     held = {name for place in site_packages(built.venv) for name in list_versions(place)}
     return [name for step, name in left.items() if step in stamps or (step in ran and canonicalize_name(name) in held)]
 

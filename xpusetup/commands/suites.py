@@ -21,6 +21,7 @@ from xpusetup.suites.known import (
     Baseline,
     ChangedPackage,
     Exclusion,
+    PublishedBaseline,
     Suite,
     SuiteRecord,
     SuiteRow,
@@ -57,21 +58,12 @@ class KnownSuite:
     select: list[str]
 
 
-@dataclass(frozen=True)
-class PublishedResults:
-    """A table of results as it was published."""
-
-    id: str
-    markdown: str
-    source: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class SuiteList:
     """The suites that there are, what was published of them, and the command that runs the first."""
 
     list_: list[KnownSuite]
-    published: list[PublishedResults]
+    published: list[PublishedBaseline]
     follows: str
 
 
@@ -131,9 +123,8 @@ class SuiteResult:
 def list_suites() -> Result[SuiteList]:
     known = _read_suites()
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
-    published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
     command = Command(f"xpusetup verify --suite {suites[0].name} --install")
-    return Result("verify --suite", SuiteList(list_=suites, published=published, follows=command))
+    return Result("verify --suite", SuiteList(list_=suites, published=known.published, follows=command))
 
 
 def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult]:

@@ -26,17 +26,13 @@ def choose_tuning(workspace: Workspace, prepared: PreparedPlan, asked: int) -> d
 ELSEWHERE = "CCACHE_DIR=DIR names another folder"
 
 
-def find_launcher(asked: str) -> Launcher | None:
-    return choose_launcher(asked, which)
-
-
 def ready_launcher(prepared: PreparedPlan, asked: str) -> tuple[Launcher | None, str]:
     """Give the compiler cache as this build uses it, and what is worth saying where it is left out.
 
     Raises NotReadyError where a cache that is asked for cannot be written. A build in which nothing is to be compiled
     does not look.
     """
-    launcher = find_launcher(asked)
+    launcher = choose_launcher(asked, which)
     if launcher is None:
         return None, ""
     todo = {status.id for status in prepared.statuses() if status.state != "done"}

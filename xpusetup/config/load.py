@@ -30,13 +30,27 @@ from xpusetup.system.environment import from_home
 from xpusetup.system.kept import keep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from pydantic_core import ErrorDetails
 
 
-# The patches of a profile, whose files lie beside its own.
+# What a profile says of its own folder and of the home: patches, whose files lie beside its own, and repositories.
+
+
+def _change_sources(profile: Profile, change: Callable[[SourceComponent], SourceComponent]) -> Profile:
+    """Change what is built from source, also in place of a ready wheel. Nothing is copied where nothing changes."""
+    parts = [_change_source(part, change) for part in profile.components]
+    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
+    return profile if unchanged else replace(profile, components=parts)
+
+
+def _change_source(part: Component, change: Callable[[SourceComponent], SourceComponent]) -> Component:
+    if isinstance(part, WheelComponent) and part.from_source:
+        source = change(part.from_source)
+        return part if source is part.from_source else replace(part, from_source=source)
+    return change(part) if isinstance(part, SourceComponent) else part
 
 
 def read_patches(profile: Profile, folder: Path) -> Profile:
@@ -44,15 +58,7 @@ def read_patches(profile: Profile, folder: Path) -> Profile:
 
     Raises UsageError for one that is not there.
     """
-    parts = [_read_patches(part, folder) for part in profile.components]
-    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
-    return profile if unchanged else replace(profile, components=parts)
-
-
-def _read_patches(part: Component, folder: Path) -> Component:
-    if isinstance(part, WheelComponent) and part.from_source:
-        return replace(part, from_source=_patch_source(part.from_source, folder))
-    return _patch_source(part, folder) if isinstance(part, SourceComponent) else part
+    return _change_sources(profile, lambda part: _patch_source(part, folder))
 
 
 def _patch_source(part: SourceComponent, folder: Path) -> SourceComponent:
@@ -75,16 +81,7 @@ def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
 
 def expand_home(profile: Profile) -> Profile:
     """Give a profile whose repositories below ~ are named from / on, for git itself takes ~ for a name."""
-    parts = [_expand(part) for part in profile.components]
-    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
-    return profile if unchanged else replace(profile, components=parts)
-
-
-def _expand(part: Component) -> Component:
-    if isinstance(part, WheelComponent) and part.from_source:
-        source = _expand_source(part.from_source)
-        return part if source is part.from_source else replace(part, from_source=source)
-    return _expand_source(part) if isinstance(part, SourceComponent) else part
+    return _change_sources(profile, _expand_source)
 
 
 def _expand_source(part: SourceComponent) -> SourceComponent:
@@ -173,10 +170,19 @@ def _parse_data(text: str, model: type[Data], origin: str) -> Data:
         data = parse_toml(text)
         return read_as(model, data)
     except TomlError as error:
-        raise UsageError(f"{origin} is not TOML: {error}", fix=f"correct the line of {origin}") from error
+        raise UsageError(
+            f"{origin} is not TOML: {error}", fix=_quote(error) or f"correct the line of {origin}"
+        ) from error
     except UnfitError as error:
         lines = with_lines(origin, text, describe(error, model, data))
         raise UsageError("\n".join(lines), fix=f"correct {origin}") from error
+
+
+def _quote(error: TomlError) -> str:
+    """Give how a text is written that stands in no quotes, as in `root = /shared`; empty where it is something else."""
+    line = error.doc.splitlines()[error.lineno - 1 : error.lineno]
+    bare = re.fullmatch(r"\s*([\w.-]+)\s*=\s*([A-Za-z/~$][^\"'#]*?)\s*(#.*)?", "".join(line))
+    return f'put it in quotes: {bare[1]} = "{bare[2]}"' if bare else ""
 
 
 def _refuse(origin: str, text: str, lines: Iterable[str]) -> UsageError:

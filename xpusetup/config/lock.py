@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 from xpusetup.base.document import read_as, to_table
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import FoundRef
-from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.base.values import read_table
 from xpusetup.config.cmake import find_tag
 from xpusetup.config.new_profile import project_version
 from xpusetup.config.profile import Component, Profile, SourceComponent, Vendored, WheelComponent, names_commit
@@ -54,11 +54,7 @@ def _requirements(files: Mapping[str, str | None]) -> Iterator[tuple[str, Requir
 
 
 def _build_system(text: str) -> list[str]:
-    try:
-        table = parse_toml(text).get("build-system")
-    except TomlError:
-        return []
-    requires = table.get("requires") if isinstance(table, dict) else None
+    requires = read_table(text, "build-system").get("requires")
     return [line for line in requires if isinstance(line, str)] if isinstance(requires, list) else []
 
 

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from xpusetup.base.document import read_as, to_table, to_told
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import FoundRef
-from xpusetup.base.values import ADDRESS, PACKAGED, TomlError, holds_credentials, parse_toml
+from xpusetup.base.values import ADDRESS, PACKAGED, holds_credentials, read_table
 from xpusetup.config.devices import Device, Extension, SourceKnown
 from xpusetup.config.profile import Profile, WheelComponent
 from xpusetup.system.environment import from_home
@@ -103,11 +103,7 @@ def _told(files: Mapping[str, str | None]) -> str:
 
 def project_version(text: str) -> str:
     """Give the version that a pyproject.toml says in words; empty where it says none."""
-    try:
-        project = parse_toml(text).get("project", {})
-    except TomlError:
-        project = {}
-    static = project.get("version") if isinstance(project, dict) else None
+    static = read_table(text, "project").get("version")
     return static if isinstance(static, str) else ""
 
 

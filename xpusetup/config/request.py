@@ -10,6 +10,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, XPU, AddonDevice, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide, hint_at_nearest
 from xpusetup.base.values import holds_credentials
+from xpusetup.base.verbs import sort_words
 from xpusetup.config.profile import Profile
 from xpusetup.system import files
 from xpusetup.system.environment import from_home
@@ -222,17 +223,13 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(_find_source(name, tree.removesuffix(EDITABLE)) for name, tree in pairs if tree != PINNED)
 
 
-def find_editable(words: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
-
-
 def with_sources(request: Request, words: Sequence[str]) -> Request:
     """Add source trees to a request, as the command line names them. Raises UsageError where there is none."""
     sources = (*request.sources, *find_sources(words))
     # unpacked archives are those of which git knows nothing
     archives = tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
     pinned = tuple(name for name, _, what in (word.partition("=") for word in words) if what == PINNED)
-    editable = (*request.editable, *find_editable(words))
+    editable = (*request.editable, *(word.partition("=")[0] for word in words if word.endswith(EDITABLE)))
     return replace(request, sources=sources, editable=editable, archives=archives, pinned=(*request.pinned, *pinned))
 
 
@@ -341,12 +338,3 @@ def read_words(words: Sequence[str]) -> Request:
         device=given.get("--device", ["gpu"])[0],
         verify="off",
     )
-
-
-def sort_words(words: Sequence[str]) -> dict[str, list[str]]:
-    """Give the values of each option of a request."""
-    given: dict[str, list[str]] = {}
-    rest = iter(word for word in words if word != "--require-hashes")
-    for option, value in zip(rest, rest, strict=False):
-        given.setdefault(option, []).append(value)
-    return given

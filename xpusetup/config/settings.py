@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from xpusetup.base.document import UnfitError, read_as
+from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Provider
-from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, TomlError, ValueCheck, parse_toml, plain
-from xpusetup.config.load import describe, with_lines
+from xpusetup.base.values import DeviceTarget, Limits, Operand, Strict, Text, ValueCheck, parse_toml, plain
+from xpusetup.config.load import parse_data
 from xpusetup.system.kept import keep
 
 STALL_S = 120.0
@@ -227,24 +227,10 @@ def merge_settings(files: list[tuple[str, str]]) -> Settings:
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
-    values = {}
-    try:
-        values = parse_toml(text)
-        keep(SettingsFile, text, lambda: read_as(SettingsFile, values))
-    except TomlError as error:
-        raise UsageError(f"{name} is not TOML: {error}", fix=_quote(error)) from error
-    except UnfitError as error:
-        lines = with_lines(name, text, describe(error, SettingsFile, values))
-        raise UsageError("\n".join(lines), fix=f"correct {name}") from error
+    parse_data(text, SettingsFile, name)
+    values = parse_toml(text)
     _refuse_unused(name, values.get("toolkit") or {})
     return values
-
-
-def _quote(error: TomlError) -> str:
-    """Give how a text is written that stands in no quotes, as in `root = /shared`."""
-    line = error.doc.splitlines()[error.lineno - 1 : error.lineno]
-    bare = re.fullmatch(r"\s*([\w.-]+)\s*=\s*([A-Za-z/~$][^\"'#]*?)\s*(#.*)?", "".join(line))
-    return f'put it in quotes: {bare[1]} = "{bare[2]}"' if bare else "correct the line"
 
 
 def _refuse_unused(name: str, toolkit: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
-from xpusetup.base.text import nearest, same_letters
+from xpusetup.base.text import nearest
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import expand_home, is_stack, parse_profile, read_patches
@@ -58,11 +58,8 @@ def _nearest(name: str) -> str:
 
     Where no release is named it is the newest that is advised, of a series or for an accelerator.
     """
-    if VERSION.fullmatch(name):
-        return _nearest(f"torch-{name}")
-    swapped = next((each for each in profile_names() if same_letters(each, name)), "")
-    if swapped:
-        return swapped
+    name = re.sub(r"^v(?=\d)", "", name)
+    name = f"torch-{name}" if VERSION.fullmatch(name) else name
     series, _, version = name.rpartition("-")
     same = _list_series().get(series, [])
     if same and VERSION.fullmatch(version):
@@ -72,7 +69,7 @@ def _nearest(name: str) -> str:
         return newest
     bare = "" if re.search(r"\d", name) else nearest(name, _list_series())
     close = _newest_advised(_list_series().get(bare, []))
-    return close or nearest(re.sub(r"^v(?=\d)", "", name), [*profile_names(), *stack_names()])
+    return close or nearest(name, [*profile_names(), *stack_names()])
 
 
 def _list_series() -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from xpusetup.plan.verify import make_verify
 PROGRAMS = f"{ROOT}/installers"
 COMMON = ("CMAKE_BUILD_TYPE", "DEBUG", "REL_WITH_DEB_INFO")
 """Variables that PyTorch's setup.py reads and no profile sets."""
-ALIKE = 0.8
+ALIKE = 0.82
 """How alike a variable is to one that may be meant: USE_CUDNN is none of these to USE_CUDA."""
 PAIRING = "pairing"
 

@@ -9,7 +9,7 @@ from math import ceil
 from typing import Any, TypeVar
 
 from xpusetup.base.document import fields_of, read_as
-from xpusetup.base.model import RootWheel, Target
+from xpusetup.base.model import JournalLine, RootWheel, Target
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.report.passes import SyclPass, SyclSource, find_heaviest, sum_passes
 from xpusetup.run.manifest import describe_machine
@@ -79,8 +79,6 @@ PAUSES = 0.3
 """The most that all pauses together take of it: a tree of one's own is built many times."""
 BEGAN = "began"
 """The state of a line that only says when a compile began."""
-MOST = 1e15
-"""No moment and no amount of a build is larger: not even its bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,39 +105,24 @@ class Span:
         return self.began + self.seconds
 
 
-def parse_spans(records: Iterable[Mapping[str, Any]]) -> tuple[Span, ...]:
+def parse_spans(records: Iterable[JournalLine]) -> tuple[Span, ...]:
     """Give every run of a step that ended, whatever became of it, in the order in which they began."""
-    ended = (one for one in records if _is_whole(one) and one["state"] != BEGAN)
-    return tuple(sorted(map(_parse_span, ended), key=lambda span: span.began))
+    return tuple(sorted((_make_span(one) for one in records if one.state != BEGAN), key=lambda span: span.began))
 
 
-def _is_whole(record: Mapping[str, Any]) -> bool:
-    """Say whether a line has what a span needs, as this version writes it; a damaged one counts for nothing."""
-    words, numbers = map(record.get, ("step", "key", "state")), _numbers([*map(record.get, ("time", "seconds"))])
-    return all(isinstance(word, str) for word in words) and None not in numbers
-
-
-def _numbers(found: object, count: int = 2) -> list[Any]:
-    """Give so many numbers that can be drawn, None for each that is none."""
-    listed = found if isinstance(found, list) and len(found) == count else [None] * count
-    return [each if isinstance(each, int | float) and abs(each) < MOST else None for each in listed]
-
-
-def _parse_span(record: Mapping[str, Any]) -> Span:
-    jobs, growth, heaviest = _numbers(record.get("load"), 3)
-    cached, (objects,) = _numbers(record.get("cached")), _numbers([record.get("edges")], 1)
-    fetches = record["step"].endswith(".fetch")  # of those git's objects were counted
+def _make_span(one: JournalLine) -> Span:
+    jobs, growth, heaviest = one.load or (None, None, None)
     return Span(
-        step=record["step"],
-        lane=str(record.get("lane") or "work"),
-        state=record["state"],
-        began=record["time"] - record["seconds"],
-        seconds=record["seconds"],
+        step=one.step,
+        lane=one.lane,
+        state=one.state,
+        began=one.time - one.seconds,
+        seconds=one.seconds,
         jobs=jobs,
         growth=growth,
         heaviest=heaviest,
-        objects=None if fetches else objects or None,
-        cached=(cached[0], cached[1]) if None not in cached and sum(cached) else None,
+        objects=None if one.step.endswith(".fetch") else one.edges or None,  # of a fetch git's objects were counted
+        cached=one.cached,
     )
 
 
@@ -180,15 +163,8 @@ class Scale:
         """Give round times of work since the beginning, with their places: at most so many."""
         step = next((size for size in STEPS if self.seconds / size <= most), STEPS[-1])
         times = [step * number for number in range(int(self.seconds // step) + 1)]
-        return tuple((time, place) for time in times if (place := self._of_work(time)) is not None)
-
-    def _of_work(self, seconds: float) -> float | None:
-        gone = 0.0
-        for number, (begin, end) in enumerate(self.pieces):
-            if seconds <= gone + end - begin:
-                return self._at(seconds, number)
-            gone += end - begin
-        return None
+        ends = [*accumulate(end - begin for begin, end in self.pieces[:-1])]
+        return tuple((time, self._at(time, sum(time > end for end in ends))) for time in times)
 
     def _at(self, seconds: float, pauses: int) -> float:
         return pauses * self._pause + self._room * (seconds / self.seconds if self.seconds else 0.0)

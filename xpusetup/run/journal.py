@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
-from xpusetup.base.model import JournalLine, Step, parse_progress
+from xpusetup.base.model import JournalLine, Step, parse_journal_line, parse_progress
 from xpusetup.plan.lanes import lane_of
-from xpusetup.run.root import Root, parse_document
 from xpusetup.system import files
 from xpusetup.system.environment import now
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running
 
 
@@ -47,22 +47,17 @@ def write_began(root: Root, step: Step, key: str) -> None:
     """Write down that a compile begins, before its log does; first what an earlier one took that was killed."""
     if "compiler" not in step.needs:
         return
-    last: dict[str, Any] = next(
-        (record for record in reversed(read_records(root)) if record.get("step") == step.id), {}
-    )
-    if (
-        last.get("state") == BEGAN and isinstance(last.get("time"), int | float) and "key" in last
-    ):  # else it was damaged
+    last = next((record for record in reversed(read_records(root)) if record.step == step.id), None)
+    if last is not None and last.state == BEGAN:
         _write(root, _make_cut(root.log(step.id), last))
     _write(root, JournalLine(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step), needs=step.needs))
 
 
-def _make_cut(log: Path, began: dict[str, Any]) -> JournalLine:
+def _make_cut(log: Path, began: JournalLine) -> JournalLine:
     """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
-    until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
-    took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
-    same = {name: began[name] for name in ("step", "key", "lane", "needs") if name in began}
-    return JournalLine(**same, state=CUT, time=until, seconds=took, edges=edges)
+    until = max(log.stat().st_mtime if log.exists() else 0.0, began.time)
+    took, edges = round(until - began.time, 3), read_progress(log)[1] if until > began.time else 0
+    return replace(began, state=CUT, time=until, seconds=took, edges=edges)
 
 
 def read_progress(log: Path) -> tuple[int, int]:
@@ -73,9 +68,10 @@ def read_progress(log: Path) -> tuple[int, int]:
     return next((found for line in reversed(lines) if (found := parse_progress(line))[1]), (0, 0))
 
 
-def read_records(root: Root) -> list[dict[str, Any]]:
+def read_records(root: Root) -> list[JournalLine]:
     """Give the lines of the journal, the oldest first; what a crash cut off counts for nothing."""
-    return list(filter(None, map(parse_document, (files.read_text(root / JOURNAL) or "").splitlines())))
+    lines = (files.read_text(root / JOURNAL) or "").splitlines()
+    return [record for line in lines if (record := parse_journal_line(line))]
 
 
 def _write(root: Root, record: JournalLine) -> None:

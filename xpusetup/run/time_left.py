@@ -1,13 +1,11 @@
 """The time that a build takes and still takes: from earlier runs, the pace of now, and how far a step is."""
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import NamedTuple
 
-from xpusetup.base.model import Event, Step
+from xpusetup.base.model import Event, JournalLine, Step, parse_journal_line
 from xpusetup.machine.jobs import StepLoad
 from xpusetup.plan.lanes import lane_of, make_startable
 
@@ -87,18 +85,6 @@ class Estimate:
     expected: ExpectedCost | None = None
 
 
-class _Line(NamedTuple):
-    """A line of the journal, as far as estimates need it."""
-
-    step: str
-    key: str
-    well: bool
-    seconds: float
-    load: StepLoad | None
-    edges: int
-    needs: tuple[str, ...] | None
-
-
 def parse_journal(text: str, steps: Sequence[Step] = (), *, whole: bool = False) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing.
 
@@ -106,20 +92,21 @@ def parse_journal(text: str, steps: Sequence[Step] = (), *, whole: bool = False)
     when it is editable. `whole`: a run that compiled less than another one says nothing.
     """
     needs = {step.id: step.needs for step in steps}
-    records = [record for line in text.splitlines() if (record := _parse_record(line))]
+    records = [record for line in text.splitlines() if (record := parse_journal_line(line))]
     records = [one for one in records if one.needs is None or needs.get(one.step, one.needs) == one.needs]
     loads: dict[str, StepLoad] = {}
     edges: dict[str, int] = {}
-    for one in filter(lambda record: record.well, records):  # one that went on near its end took less than it needs
-        step, load = one.step, one.load
-        if load and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
-            loads[step] = load
-        if one.edges > edges.get(step, 0):
-            edges[step] = one.edges
+    for one in (each for each in records if each.state in WELL):
+        load = StepLoad(jobs=one.load[0], growth=one.load[1], heaviest=one.load[2]) if one.load else None
+        # one that went on near its end took less than it needs
+        if load and load.bytes_per_job >= (loads[one.step].bytes_per_job if one.step in loads else 0):
+            loads[one.step] = load
+        if one.edges > edges.get(one.step, 0):
+            edges[one.step] = one.edges
     return History(seconds=_add_attempts(records, edges if whole else {}), loads=loads, edges=edges)
 
 
-def _add_attempts(records: Sequence[_Line], least: Mapping[str, int]) -> dict[str, float]:
+def _add_attempts(records: Sequence[JournalLine], least: Mapping[str, int]) -> dict[str, float]:
     """Give the seconds of each step, with those of the attempts at the same before it that left ninja less to do.
 
     `least`: the commands of ninja below which a step was done in part.
@@ -129,32 +116,12 @@ def _add_attempts(records: Sequence[_Line], least: Mapping[str, int]) -> dict[st
     for one in records:
         spent, edges = before.pop((one.step, one.key), (0.0, 0))
         took = one.seconds + (spent if one.edges < edges else 0.0)
-        if one.well:
+        if one.state in WELL:
             if max(one.edges, edges) >= least.get(one.step, 0):
                 seconds[one.step] = round(took, 3)
         elif one.edges or edges:  # without edges of its own it ended before ninja began
             before[one.step, one.key] = (took, one.edges or edges)
     return seconds
-
-
-def _parse_record(line: str) -> _Line | None:
-    try:
-        record = json.loads(line)
-        well, load, edges = record["state"] in WELL, _parse_load(record.get("load")), int(record.get("edges", 0))
-        step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
-        if not isfinite(seconds):
-            return None
-        needs = None if record.get("needs") is None else tuple(map(str, record["needs"]))
-        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges, needs=needs)
-    except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version
-        return None
-
-
-def _parse_load(numbers: list[int] | None) -> StepLoad | None:
-    if numbers is None:
-        return None
-    jobs, growth, heaviest = map(int, numbers)
-    return StepLoad(jobs=jobs, growth=growth, heaviest=heaviest) if jobs > 0 else None
 
 
 def merge_histories(histories: Sequence[History]) -> History:

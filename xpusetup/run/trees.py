@@ -17,8 +17,9 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.command import Command
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import XPU
-from xpusetup.base.values import TomlError, parse_toml
-from xpusetup.config.request import EDITABLE, PINNED, render_request, sort_words, with_sources
+from xpusetup.base.values import read_table
+from xpusetup.base.verbs import sort_words
+from xpusetup.config.request import EDITABLE, PINNED, render_request, with_sources
 from xpusetup.run.journal import read_records
 from xpusetup.run.root import Root, read_lock
 from xpusetup.system import files
@@ -68,11 +69,7 @@ def find_distribution(tree: Path) -> str:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    try:
-        project = parse_toml(_read(folder / "pyproject.toml")).get("project", {})
-        yield str(project.get("name", "")) if isinstance(project, dict) else ""
-    except TomlError:
-        pass
+    yield str(read_table(_read(folder / "pyproject.toml"), "project").get("name", ""))
     config = ConfigParser(interpolation=None)
     try:
         config.read_string(_read(folder / "setup.cfg"))
@@ -177,8 +174,8 @@ def find_newer(root: Root, profile: Profile, own: Mapping[str, Any]) -> dict[str
 
     Python of an editable tree needs no build, and does not count. Of an unpacked archive nothing is said.
     """
-    runs = [one for one in read_records(root) if one.get("state") == "ran"] if own else []
-    began = {one["step"]: one["time"] - one["seconds"] for one in runs}
+    runs = [one for one in read_records(root) if one.state == "ran"] if own else []
+    began = {one.step: one.time - one.seconds for one in runs}
     parts = [part for part in profile.components if part.kind == "source"]
     owners = {item.name: part.name for part in parts for item in part.vendored}
     found = {}

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 from xpusetup.base.command import Advice, Command
 from xpusetup.base.errors import CannotExecuteError, NoCommandError, UsageError
-from xpusetup.base.text import Redactor, nearest
+from xpusetup.base.text import Redactor
 
 
 def now() -> float:
@@ -163,27 +163,11 @@ def not_started(command: Sequence[str], error: OSError) -> UsageError:
         return CannotExecuteError(f"{word} may not be executed", fix=fix)
     if named and error.errno == errno.ENOENT:
         return CannotExecuteError(f"the interpreter that the first line of {word} names is not there", fix=again)
-    return _no_command(command)
+    return _no_command(word)
 
 
-ALIKE = 0.8
-"""How alike a mistyped program and the one that is meant are: there are thousands of programs."""
-
-
-def _no_command(command: Sequence[str]) -> NoCommandError:
-    """Say that there is no such program, with the one that is near."""
-    word = command[0]
+def _no_command(word: str) -> NoCommandError:
     said = f"there is no command {word!r} in the built environment"
     if "/" not in word and Path(word).is_file():
         return NoCommandError(said, fix=f"./{word} names the file that is here")
-    if "/" not in word and (close := nearest(word, _programs(), ALIKE)):
-        return NoCommandError(
-            f"{said}; did you mean {close}?", command=f"xpusetup run -- {shlex.join([close, *command[1:]])}"
-        )
     return NoCommandError(said, fix="check the spelling")
-
-
-def _programs() -> list[str]:
-    """Give the names of the programs on PATH, the environment's own first."""
-    folders = [Path(folder) for folder in variable("PATH").split(os.pathsep) if folder]
-    return [name for folder in folders if folder.is_dir() for name in sorted(path.name for path in folder.iterdir())]

@@ -70,7 +70,7 @@ def foreign_file(path: Path) -> tuple[Foreign, ...]:
 def why_foreign(status: os.stat_result, path: Path) -> str:
     """Say who else decides what stands in a file: it is not the caller's nor root's, or others may write it."""
     if status.st_uid not in {os.geteuid(), ROOT_USER}:
-        return f"it belongs to {_user(status.st_uid)}"
+        return f"it belongs to {name_user(status.st_uid)}"
     if status.st_mode & stat.S_IWOTH:
         return "everyone may write it"
     if status.st_mode & stat.S_IWGRP and not _is_own_group(status, path):
@@ -78,7 +78,8 @@ def why_foreign(status: os.stat_result, path: Path) -> str:
     return ""
 
 
-def _user(uid: int) -> str:
+def name_user(uid: int) -> str:
+    """Name a user, also one that nobody on this machine knows."""
     import pwd  # noqa: PLC0415 - seldom asked
 
     try:

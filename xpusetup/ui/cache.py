@@ -20,10 +20,6 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         console.print(f"   {render_size(data.freed)} of it no tree uses: xpusetup remove --cache")
     for one in data.repositories if verbose else ():
         console.print(f"   {render_size(one.bytes):>9}  {escape(one.name)}{'' if one.used else '  (unused)'}")
-    if data.site:
-        site = data.site
-        there = _repositories(len(site.repositories))
-        console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
     others = [each for each in data.others if verbose or each.bytes is None or each.bytes >= TOLD]
     if others:
         console.print()
