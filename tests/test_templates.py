@@ -21,7 +21,7 @@ from xpusetup.emit.image import make_image
 from xpusetup.emit.image_system import Described, ImageOrder, image_table
 from xpusetup.emit.lmod import render_modules
 from xpusetup.emit.matrix import Cell
-from xpusetup.emit.script import render_shell, render_system
+from xpusetup.emit.script import render_readme, render_shell, render_system
 from xpusetup.emit.slurm import render_slurm
 from xpusetup.emit.template import FILTERS, FOLDER, check_quoted, environment, render_template
 from xpusetup.recommend.machine import known
@@ -64,6 +64,7 @@ def files_of(origin: str) -> list[dict[str, str]]:
 def test_every_template_renders_with_its_form() -> None:
     environment.cache_clear()
     render_shell(CELLS[1].plan)
+    render_readme(CELLS[1].plan)
     render_system(CELLS[0].plan.steps, "a machine")
     render_slurm(CELLS, Scheduler())
     render_modules(CELLS, ModuleSettings())
