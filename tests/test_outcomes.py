@@ -10,7 +10,7 @@ import pytest
 from data.proofs import ARC, CPU, FACTS, MANIFEST, SIM, STATUS, check
 from xpusetup.base.errors import UsageError
 from xpusetup.run.manifest import describe_machine
-from xpusetup.verify.outcomes import VerificationRecord, compare, make_proof, parse_proof
+from xpusetup.verify.outcomes import VerificationRecord, make_proof, make_table, parse_proof
 
 
 def proof(document: dict[str, Any]) -> VerificationRecord:
@@ -21,9 +21,13 @@ def test_every_form_holds_the_same() -> None:
     plain = proof(ARC)
     assert proof({"schema": 1, "command": "verify", "ok": False, "result": ARC}) == plain
     named = proof(MANIFEST)
-    assert (named.profile, named.machine) == ("torch-2.14", "Ubuntu 24.04.3 LTS · Linux 6.14.0-33-generic · x86_64")
+    about = named.about
+    assert (about.profile, about.machine) == (
+        "torch-2.14",
+        "Ubuntu 24.04.3 LTS · Linux 6.14.0-33-generic · x86_64",
+    )
     assert named.checks == plain.checks
-    assert proof(STATUS).machine == "Debian 12 · Linux 6.18 · x86_64"
+    assert proof(STATUS).about.machine == "Debian 12 · Linux 6.18 · x86_64"
 
 
 @pytest.mark.parametrize(
@@ -50,9 +54,9 @@ def test_marks(level: str, verdict: str | None, mark: str) -> None:
 
 
 def test_rows_say_what_one_of_them_does_not_have() -> None:
-    rows = {row.id: row for row in compare([proof(CPU), proof(SIM)])}
-    assert rows["suite.fp64"].marks == ["ok", None]
-    assert rows["device.available"].marks == ["ok", "ok"]
+    rows = {row.id: row for row in make_table([proof(CPU), proof(SIM)]).checks}
+    assert rows["suite.fp64"].states == ["ok", "not run"]
+    assert rows["device.available"].states == ["ok", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +78,7 @@ def test_what_is_no_result(text: str, message: str) -> None:
 def test_odd_contents_are_left_out() -> None:
     found = make_proof({"device": "cpu", "devices": [1], "checks": [None, {"level": "ok"}, {"id": "a", "level": "ok"}]})
     assert found is not None
-    assert (list(found.checks), found.name, found.verified) == (["a"], "", None)
+    assert (list(found.checks), found.about.name, found.about.verified) == (["a"], "", None)
 
 
 def test_machines() -> None:

@@ -41,10 +41,8 @@ MEANS = {
 WORD = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, MEANS)) + r")(?![\w-])")
 EITHER = re.compile(r"(?<=\S)\|[\w|]+")
 MAYBE = re.compile(r" \[[^\]]*\]")
-TABLE = "<!-- devices: xpusetup devices table writes what follows -->\n<!-- devices: end -->\n"
 LOG = "[1/2] cc -c a.c\na.c:1:1: error: unknown type name 'foo'\nninja: build stopped: subcommand failed.\n"
 HAVE = {
-    "README.md": TABLE,
     "build.log": LOG,
     "post.txt": "$ sycl-ls\n[level_zero:gpu][level_zero:0] Intel(R) Level-Zero, Intel(R) Arc(TM) [1.6.33578]\n",
     "train.log": LOG,

@@ -32,7 +32,6 @@ whole = pytest.mark.long
 PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
 (FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 LINES = re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE)
-MARKS = re.findall(r"^<!-- devices: .*-->$", PAGE, re.MULTILINE)
 REPO = parse_device(FILE).source_.repo  # type: ignore[union-attr]
 PLACE = "test/extensions/acme"
 CMAKE = """
@@ -205,17 +204,10 @@ def test_an_environment_is_verified_with_the_file_alone(acme: Acme) -> None:
 
 @whole
 def test_the_page_of_the_table(acme: Acme) -> None:
-    """The page was made by the last line; a README that has the two comment lines of the page gets it there."""
+    """The page was made by the last line."""
     page = (acme.folder / "DEVICES.md").read_text()
     assert "|  | cpu | acme:0 |\n" in page
     assert "\U0000274c" not in page.split("|  | cpu | acme:0 |")[1].split("\n\n")[0]
-    (acme.folder / "README.md").write_text("\n".join(["# Acme", *MARKS, "after", ""]))
-    line = next(line for line in LINES if "--page" in line).replace("DEVICES.md", "README.md")
-    assert acme.copy(line).returncode == 0
-    text = (acme.folder / "README.md").read_text()
-    assert text.startswith(f"# Acme\n{MARKS[0]}\n")
-    assert text.endswith(f"{MARKS[1]}\nafter\n")
-    assert "|  | cpu | acme:0 |\n" in text
 
 
 @whole
@@ -224,10 +216,10 @@ def test_results_side_by_side(acme: Acme) -> None:
         said = acme.run("verify", *acme.options(), "--level", "quick", *more, "--json")
         assert said.code == 0, said.err
         (acme.folder / f"{name}.json").write_text(said.out)
-    table = acme.run("devices", "table", "cpu.json", str(acme.root), "--page", "devices.md", "--json").result
+    table = acme.run("devices", "table", "cpu.json", str(acme.root), "--json").result
     assert [each["device"] for each in table["devices"]] == ["cpu", "acme:0"]
     assert {row["id"]: row["states"] for row in table["checks"]}["numbers.matmul"] == ["ok", "ok"]
-    page = (acme.folder / "devices.md").read_text()
+    page = table["markdown"]
     assert "|  | cpu | acme:0 |\n| --- | :---: | :---: |\n" in page
     assert "| profile |  | acme-1 |\n" in page
     manifest = json.loads((acme.root / "manifest.json").read_text())

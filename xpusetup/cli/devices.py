@@ -10,20 +10,16 @@ from xpusetup.cli import options
 @options.command(
     "devices table",
     "xpusetup devices table a.json b.json",
-    "xpusetup devices table a.json b.json --page README.md",
-    common="--page",
+    "xpusetup devices table a.json b.json > DEVICES.md",
 )
 def devices_table(
     *,
     results: Annotated[
         list[str], typer.Argument(help="Saved results of verify, builds, folders of builds.", metavar="RESULT")
     ],
-    page: Annotated[
-        str, options.value("--page", "FILE", "Write it into this Markdown file, between its markers.")
-    ] = "",
     told: options.LongOutput,
 ) -> options.Answer:
     """Make one table of devices and checks from saved results, for documentation."""
     from xpusetup.commands.devices import tabulate
 
-    return tabulate(results, page)
+    return tabulate(results)

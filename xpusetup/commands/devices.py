@@ -37,35 +37,18 @@ IN_A_ROOT = ("manifest.json", "results/verify.json")
 
 @dataclass(frozen=True, kw_only=True)
 class DeviceTable(outcomes.CheckTable):
-    """The table of devices, also as Markdown; `file` is the page that shows it now, None where none was named."""
+    """The table of devices, also as Markdown."""
 
     markdown: str
-    file: str | None
 
 
-def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
-    """Make the table of saved results, of roots and of folders of roots; `page` is a file that shows it.
+def tabulate(results: Sequence[str]) -> Result[DeviceTable]:
+    """Make the table of saved results, of roots and of folders of roots.
 
     Raises UsageError for what holds no verification.
     """
-    proofs = [proof for name in results for proof in _read_proofs(from_home(name))]
-    markdown = outcomes.render_page(proofs)
-    if page:
-        _write_page(from_home(page), markdown, page)
-    return Result(
-        "devices table", DeviceTable(**fields_of(outcomes.make_table(proofs)), markdown=markdown, file=page or None)
-    )
-
-
-def _write_page(path: Path, markdown: str, name: str) -> None:
-    """Put the table into somebody's page, of which all else stays as it is: bytes, line ends, links, mode and owner."""
-    there = files.read_input_bytes(path) if path.exists() else b""
-    try:
-        text = there.decode()
-    except UnicodeDecodeError as error:
-        fix = f"iconv -f latin1 -t utf-8 -o NEW.md {shlex.quote(name)}, or from what else it is in; then --page NEW.md"
-        raise UsageError(f"{name} is not in UTF-8, and signs of the table are", fix=fix) from error
-    files.write_text(path, outcomes.place_in(text, markdown, name), theirs=True)
+    table = outcomes.make_table([proof for name in results for proof in _read_proofs(from_home(name))])
+    return Result("devices table", DeviceTable(**fields_of(table), markdown=outcomes.render_page(table)))
 
 
 def _read_proofs(path: Path) -> Iterator[outcomes.VerificationRecord]:

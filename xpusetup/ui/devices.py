@@ -86,11 +86,7 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
 
 
 def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
-    if data.file is None:
-        console.out(data.markdown, end="")
-        return
-    found = ", ".join(device.device for device in data.devices)
-    console.print(f" [green]✓[/] {escape(data.file)}: {len(data.checks)} checks on {escape(found)}")
+    console.out(data.markdown, end="")
 
 
 def brief_devices(data: DeviceList) -> str:

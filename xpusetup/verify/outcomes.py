@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.run.manifest import describe_machine
@@ -77,7 +76,8 @@ class Verification:
 # Results of verifications side by side: read from saved documents, compared check by check, as a Markdown table.
 #
 # Words: a *proof* is what one verification found on one device; a *mark* is what a check came to there: ok,
-# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not run.
+# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not run
+# (also a check that a result does not have).
 
 
 Mark = Literal["ok", "wrong", "unsupported", "absent", "not run"]
@@ -98,10 +98,11 @@ class CheckOutcome:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProvenDevice:
+class VerifiedDevice:
     """Which device was verified, with what, and what that proved; empty texts where a document does not say it.
 
-    `extension` names the packages that taught torch the device, with their versions; `level` is how much was verified.
+    `extension` names the packages that taught torch the device, with their versions; `level` is how much was verified,
+    `counts` how many checks came to each state.
     """
 
     device: str
@@ -112,23 +113,33 @@ class ProvenDevice:
     extension: str = ""
     level: str = ""
     verified: bool | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class VerificationRecord:
+    """A verification: its device, and its checks by id, in their order."""
+
+    about: VerifiedDevice
+    checks: Mapping[str, CheckOutcome]
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerificationRecord(ProvenDevice):
-    """A verification: its checks by id, in their order."""
-
-    checks: Mapping[str, CheckOutcome] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparedCheck:
-    """A check in several results: what it came to and saw in each, None and empty where one does not have it."""
+class CheckStates:
+    """A check of the table: its state on each device, and what it saw there."""
 
     id: str
     title: str
-    marks: list[Mark | None]
+    states: list[Mark]
     seen: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckTable:
+    """The table: `devices` in their order, and for each of the `checks` a state for each device."""
+
+    devices: list[VerifiedDevice]
+    checks: list[CheckStates]
 
 
 def parse_proof(text: str, origin: str) -> VerificationRecord:
@@ -151,7 +162,8 @@ def make_proof(document: Mapping[str, Any]) -> VerificationRecord | None:
     if not isinstance(checks, list) or not isinstance(found.get("device"), str):
         return None
     devices = [one for one in found.get("devices") or [] if isinstance(one, dict)]
-    return VerificationRecord(
+    outcomes = {str(one["id"]): _check(one) for one in checks if isinstance(one, dict) and "id" in one}
+    about = VerifiedDevice(
         device=found["device"],
         name=str(devices[0].get("name") or "") if devices else "",
         machine=str(around.get("machine") or "") or describe_machine(_table(around, "facts")),
@@ -160,8 +172,8 @@ def make_proof(document: Mapping[str, Any]) -> VerificationRecord | None:
         extension=", ".join(map(str, _table(_table(found, "versions"), "extensions").values())),
         level=str(found.get("level") or ""),
         verified=found.get("verified"),
-        checks={str(one["id"]): _check(one) for one in checks if isinstance(one, dict) and "id" in one},
     )
+    return VerificationRecord(about, outcomes)
 
 
 def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -177,116 +189,56 @@ def _check(one: Mapping[str, Any]) -> CheckOutcome:
     return CheckOutcome(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
 
 
-def identity_rows(proofs: Sequence[VerificationRecord]) -> list[tuple[str, list[str]]]:
-    """Give what tells results apart: device, release, machine, whether it is verified."""
-    words = {True: "yes", False: "no", None: "no device was computed on"}
-    rows = [
-        ("device", [f"{proof.device} {proof.name}".strip() for proof in proofs]),
-        ("profile", [proof.profile for proof in proofs]),
-        ("torch", [proof.torch for proof in proofs]),
-        ("extension", [proof.extension for proof in proofs]),
-        ("machine", [proof.machine for proof in proofs]),
-        ("level", [proof.level for proof in proofs]),
-        ("verified", [words[proof.verified] for proof in proofs]),
-    ]
-    return [row for row in rows if any(row[1])]
-
-
-def compare(proofs: Sequence[VerificationRecord]) -> list[ComparedCheck]:
+def make_table(proofs: Sequence[VerificationRecord]) -> CheckTable:
     """Give a row for each check that any result has, in the order of the first that has it."""
     rows = []
     for name in dict.fromkeys(name for proof in proofs for name in proof.checks):
-        found = [proof.checks.get(name) for proof in proofs]
-        marks = [check.mark if check else None for check in found]
-        title = next((check.title for check in found if check and check.title), "")
-        seen = [check.seen if check else "" for check in found]
-        rows.append(ComparedCheck(id=name, title=title, marks=marks, seen=seen))
-    return rows
+        found = [proof.checks.get(name, CheckOutcome(NOT_RUN, "")) for proof in proofs]
+        title = next((check.title for check in found if check.title), "")
+        states, seen = [check.mark for check in found], [check.seen for check in found]
+        rows.append(CheckStates(id=name, title=title, states=states, seen=seen))
+    devices = [replace(proof.about, counts=_count(rows, number)) for number, proof in enumerate(proofs)]
+    return CheckTable(devices=devices, checks=rows)
 
 
-def render_table(proofs: Sequence[VerificationRecord]) -> str:
-    head = ["", *(proof.device for proof in proofs)]
-    who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
-    names = [["name", *(proof.name for proof in proofs)]] if any(proof.name for proof in proofs) else []
-    checks = [[f"`{row.id}`", *(SIGNS[mark or NOT_RUN] for mark in row.marks)] for row in compare(proofs)]
-    lines = [_line(head), _line(["---", *([":---:"] * len(proofs))]), *map(_line, [*names, *who, *checks])]
-    return "\n".join([*lines, "", LEGEND, ""])
+def _count(rows: Sequence[CheckStates], number: int) -> dict[str, int]:
+    count = Counter[str](row.states[number] for row in rows)
+    return {state: count[state] for state in SIGNS}
+
+
+IDENTITY = ("name", "profile", "torch", "extension", "machine", "level")
+VERIFIED = {True: "yes", False: "no", None: "no device was computed on"}
+
+
+def render_page(table: CheckTable) -> str:
+    """Give the table as Markdown, with the counts of each device and what was wrong there."""
+    head = ["", *(each.device for each in table.devices)]
+    about = [[label, *(getattr(each, label) for each in table.devices)] for label in IDENTITY]
+    about.append(["verified", *(VERIFIED[each.verified] for each in table.devices)])
+    checks = [[f"`{row.id}`", *(SIGNS[state] for state in row.states)] for row in table.checks]
+    rows = [head, ["---", *([":---:"] * len(table.devices))], *(row for row in about if any(row[1:])), *checks]
+    counts, wrong = [], list[str]()
+    for number, device in enumerate(table.devices):
+        states = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
+        counts.append(f"{number + 1}. {_name(device)}: {states or 'no checks'}")
+        wrong += _wrong_lines(table, number, device)
+    return "\n".join([*map(_line, rows), "", LEGEND, "", *counts, *([""] if wrong else []), *wrong, ""])
 
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-# The table of devices: what each check of verify came to on each device, as data, as Markdown, and in a page.
-#
-# Words: a *state* is the mark of a check on a device (outcomes.py); a check that a result does not have was not run.
-
-
-BEGIN = "<!-- devices: xpusetup devices table writes what follows -->"
-END = "<!-- devices: end -->"
-LF, CRLF = "\n", "\r\n"
 LONGEST = 160
 """Characters of what a check saw that a page shows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountedDevice(ProvenDevice):
-    """A device of the table, with how many checks came to each state."""
-
-    counts: dict[str, int]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckStates:
-    """A check of the table: its state on each device, and what it saw there."""
-
-    id: str
-    title: str
-    states: list[Mark]
-    seen: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class CheckTable:
-    """The table: `devices` in their order, and for each of the `checks` a state for each device."""
-
-    devices: list[CountedDevice]
-    checks: list[CheckStates]
-
-
-def identify(proof: VerificationRecord) -> ProvenDevice:
-    return ProvenDevice(**{each.name: getattr(proof, each.name) for each in fields(ProvenDevice)})
-
-
-def make_table(proofs: Sequence[VerificationRecord]) -> CheckTable:
-    checks = [
-        CheckStates(id=row.id, title=row.title, states=[mark or NOT_RUN for mark in row.marks], seen=row.seen)
-        for row in compare(proofs)
-    ]
-    devices = []
-    for number, proof in enumerate(proofs):
-        count = Counter[str](check.states[number] for check in checks)
-        devices.append(CountedDevice(**fields_of(identify(proof)), counts={state: count[state] for state in SIGNS}))
-    return CheckTable(devices=devices, checks=checks)
-
-
-def render_page(proofs: Sequence[VerificationRecord]) -> str:
-    """Give the table as Markdown, with the counts of each device and what was wrong there."""
-    table = make_table(proofs)
-    counts = []
-    for number, device in enumerate(table.devices, 1):
-        states = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
-        counts.append(f"{number}. {_name(device)}: {states or 'no checks'}")
-    wrong = [line for number, device in enumerate(table.devices) for line in _wrong_lines(table, number, device)]
-    return "\n".join([render_table(proofs), *counts, *([""] if wrong else []), *wrong, ""])
-
-
-def _name(device: ProvenDevice) -> str:
+def _name(device: VerifiedDevice) -> str:
     torch = f" with torch {device.torch}" if device.torch else ""
     return f"**{device.device}**{torch}"
 
 
-def _wrong_lines(table: CheckTable, number: int, device: ProvenDevice) -> Iterator[str]:
+def _wrong_lines(table: CheckTable, number: int, device: VerifiedDevice) -> Iterator[str]:
     """Name the checks that came out wrong on a device, with what they saw."""
     wrong = [check for check in table.checks if check.states[number] == "wrong"]
     if wrong:
@@ -303,19 +255,6 @@ def _plain(seen: str) -> str:
     whole = cut.rpartition(" ")[0]  # words, but for one that is longer than people's
     short = seen if len(seen) <= LONGEST else f"{whole if len(whole) > LONGEST - 40 else cut[:-1]} ..."
     return "".join(f"\\{letter}" if letter in "\\`*_<>[]|" else letter for letter in short)
-
-
-def place_in(page: str, text: str, origin: str) -> str:
-    """Put a table between its markers in a page; an empty page gets them. Raises UsageError where they are missing."""
-    block = f"{BEGIN}\n{text.rstrip()}\n{END}"
-    if not page.strip():
-        return f"{block}\n"
-    before, begin, rest = page.partition(BEGIN)
-    _old, end, after = rest.partition(END)
-    if not begin or not end:
-        fix = f"put these two lines where it belongs:\n{BEGIN}\n{END}"
-        raise UsageError(f"{origin} does not say where its table of devices is", fix=fix)
-    return f"{before}{block.replace(LF, CRLF) if CRLF in page else block}{after}"
 
 
 # Records of verifications that owners of hardware send in.
