@@ -13,7 +13,7 @@ TYPED = r"^[^\n]{0,80}?(?:[$#%>] |^)"
 USES_UV = re.compile(rf"{TYPED}uv (?:pip|venv|sync|add|run)\b", re.MULTILINE)
 USES_PIP = re.compile(rf"{TYPED}(?:python3? -m )?pip3? (?:install|uninstall)\b", re.MULTILINE)
 USES_PYTHON = re.compile(rf"{TYPED}(?:[A-Z_]+=\S* )*(python3?)(?= |$)", re.MULTILINE)
-OWN_PYTHON = re.compile(r"^python3?(?= )")
+OWN_PYTHON = re.compile(r"^python3?(?= (?!-m venv))")  # outside of an environment many systems have python3 alone
 USES_MODULES = re.compile(rf"{TYPED}(?:module|ml) (?:load|purge|list|add|use)\b", re.MULTILINE)
 LAYERED = re.compile(
     r"(?i)\brpm-ostree\b|\bfedora (?:silverblue|kinoite|coreos|iot|atomic)\b|\b(?:silverblue|bazzite|bluefin)\b"
@@ -26,7 +26,7 @@ OF_DNF = re.compile(r"^sudo dnf (install|upgrade)(?: -y)? (.*)$")
 
 
 def python_in(text: str) -> str:
-    """Give the name by which Python is called in a text: python3 where nothing else is typed there."""
+    """Give the name by which Python is called in a text: python3 if that alone is typed there, else python."""
     return "python3" if {found[1] for found in USES_PYTHON.finditer(text)} == {"python3"} else "python"
 
 
