@@ -186,7 +186,7 @@ class xpu:
 @pytest.mark.parametrize(
     ("text", "checks"),
     [
-        (TORCH, {"torch.is_xpu_build": "ok", "torch.import": "ok", "torch.available": "fail"}),
+        (TORCH, {"torch.is_xpu_build": "ok", "torch.import": "info", "torch.available": "fail"}),
         ("raise ImportError('libsycl.so.9: no version') from OSError('x')", {"torch.import": "fail"}),
         ("import os; os.abort()", {"torch.import": "fail"}),
         ("raise SystemExit(0)", {"torch.import": "fail"}),
