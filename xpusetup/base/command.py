@@ -76,6 +76,11 @@ class Advice(str):
         return cls(*[part for text in texts for part in (between, text)][1:])
 
 
+def has_command(text: str) -> bool:
+    """Say whether an advice names a command."""
+    return any(isinstance(part, Command) for part in Advice(text).parts)
+
+
 MEANT = {"ENV": "ENV (the folder of the environment)"}
 """Gaps whose word does not say what goes there."""
 

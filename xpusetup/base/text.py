@@ -49,9 +49,11 @@ SHORT_NAME = 40
 
 def render_first(names: Sequence[str]) -> str:
     """Name the first of several, and say how many more there are; a second one that is short is named."""
-    if len(names) == len("ab") and len(names[1]) < SHORT_NAME:
-        return " and ".join(names)
-    return f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else "".join(names)
+    first, *more = names or ("",)
+    if not more:
+        return first
+    is_short = len(more) == 1 and len(more[0]) < SHORT_NAME
+    return f"{first} and {more[0] if is_short else f'{len(more)} more'}"
 
 
 def name_some(names: Sequence[str], most: int = MOST_NAMED) -> str:

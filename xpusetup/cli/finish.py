@@ -176,7 +176,7 @@ def finish(
     command: str, work: Callable[[], AnyResult], *, json: bool, quiet: bool = False, verbose: bool = False
 ) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
-    from xpusetup.base.command import Advice, Command
+    from xpusetup.base.command import Advice, Command, has_command
     from xpusetup.base.errors import InterruptedRunError, UsageError, XpuError
     from xpusetup.commands.result import complete_result
     from xpusetup.system.files import unforeseen
@@ -201,7 +201,7 @@ def finish(
     else:
         _tell(result, json=json, quiet=quiet, verbose=verbose)
         raise Finished(result.code)
-    if isinstance(error, InterruptedRunError) and error.fix.endswith(" "):  # a build names its own command
+    if isinstance(error, InterruptedRunError) and not has_command(error.fix):  # a build names its own
         error.fix = Advice(error.fix, Command(command_line()))
     error.fix = complete_result(error.fix, situation(), sys.argv[1:])
     error.message += _tell_variables(error.message)

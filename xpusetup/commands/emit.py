@@ -318,7 +318,7 @@ def check_options(name: str, kinds: Mapping[str, Kind], order: EmitOrder) -> Non
         "only": request.only,
         "until": request.until,
         "set": request.set,
-        "verify": request.verify.replace("auto", ""),
+        "verify": "" if request.verify == "auto" else request.verify,
     }
     asked = [option.replace("_", "-") for option, value in given.items() if value]
     for option in asked:

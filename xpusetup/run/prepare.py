@@ -216,8 +216,8 @@ def _say_private(workspace: Workspace, facts: Facts) -> str:
 def _say_moved(workspace: Workspace) -> str:
     """Say of a build that was moved that all of it is done again: paths of its root are in what the steps made."""
     before = moved_from(Root(workspace.root.resolve()))
-    keeps = "Its environment works here as it is; in its old place nothing is to be done"
-    return f"it was built in {short_path(before)}: all of it is built again here. {keeps}" if before else ""
+    keeps = "Its environment works here as it is, and if you move it back, nothing has to be built"
+    return f"it was built in {short_path(before)}, so all of it is built again here. {keeps}" if before else ""
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> PreparedPlan | None:
