@@ -1,27 +1,27 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
-# make test   on a fresh clone: everything that has to hold (CI calls just this)
-# make clean  what the others left in this folder, and the demo with them
-# make containers   write what emit writes for the released profiles, for containers/
-# make site   the pages of docs/ as a searchable site in .site/, with one for every command, check, failure and profile
-# make pictures   those of README and the pages, as the program prints now; the demo has to be there
+# make test   on a fresh clone: everything that must pass (CI runs only this)
+# make clean  remove what the others left in this folder, and the demo
+# make containers   write the files in containers/: what emit writes for the released profiles
+# make site   docs/ as a searchable site in .site/, with a page for each command, check, failure and profile
+# make pictures   redraw the pictures in README and docs/ from what the program prints now; needs the demo
 # make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
-# make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
-# make e2e-long   the tests that take minutes for what a shorter one shows as well, and images (by buildah, crun and mmdebstrap)
-# make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
-# make e2e-published-wheels   wheel check on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/published-wheels.md)
-# make e2e-fits   wheel fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
-# make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
-# make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
-# make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/real-triton.md)
-# make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
-# make e2e-site OUT=DIR   the same of a page of each kind of the site
-# make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13, 2.14 and 2.6, both passes (docs/real-xpu.md)
+# make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more random inputs than make test tries; SECONDS: limit for each kind, 0 for none
+# make e2e-long   tests that take minutes and that a shorter one also covers; container images (buildah, crun, mmdebstrap)
+# make e2e-onednn   a release's own FindMKLDNN.cmake builds oneDNN without a network (docs/real-pytorch.md)
+# make e2e-published-wheels   wheel check on published wheels, by name and hash: 11 GB, resumes (docs/published-wheels.md)
+# make e2e-fits   wheel fits against real imports, by name and hash: 10 GB, resumes (docs/fits.md)
+# make e2e-torch   PyTorch 2.6.0 in a Debian root: hours, resumes (docs/real-pytorch.md)
+# make e2e-torch-xpu   the same with USE_XPU=1, without device code; TORCH_XPU_QUICK=1 builds unoptimised (docs/real-xpu.md)
+# make e2e-triton   Triton 3.7.0 in a Debian sid root, and kernels that it compiles for Intel GPUs; resumes (docs/real-triton.md)
+# make e2e-report REPORT=report.html OUT=DIR   open a report in a browser at three widths, check that nothing is cut off, save pictures in DIR
+# make e2e-site OUT=DIR   the same for a page of each kind of the site
+# make e2e-sycl-sources   compile the SYCL sources of torch-xpu-ops for 2.13, 2.14 and 2.6, both passes (docs/real-xpu.md)
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
-E2E_WORKERS ?= 3# more than cores: they mostly wait
-E2E_TESTS = tests/e2e $(shell grep -l 'mark\.e2e' tests/test_*.py)# named, so that no worker collects the others
+E2E_WORKERS ?= 3# more than there are cores: they mostly wait
+E2E_TESTS = tests/e2e $(shell grep -l 'mark\.e2e' tests/test_*.py)# listed, so that workers do not collect the others
 EXAMPLES ?= 10000
 SECONDS ?= 0
 ONEDNN_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-onednn
@@ -50,7 +50,7 @@ $(BIN)/xpusetup: pyproject.toml
 	$(PIP) install --no-compile --group dev  # most of it is never imported
 	@touch $@
 
-# make demo also takes XPUSETUP_ROOT, the folder that holds the roots of builds
+# XPUSETUP_ROOT sets the folder for builds
 demo: $(BIN)/xpusetup
 	$(BIN)/xpusetup build sim
 	$(BIN)/xpusetup status sim
