@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
 RUN = sorted({block.page for block in ALL if not block.kind})
-BY_NAME = ("docs/containers.md", "docs/devices.md", "docs/trouble.md", "docs/verify.md", "docs/wheels.md")
+BY_NAME = (
+    "docs/build.md",
+    "docs/containers.md",
+    "docs/devices.md",
+    "docs/trouble.md",
+    "docs/verify.md",
+    "docs/wheels.md",
+)
 """Pages whose lines take a minute each: `make e2e-long` runs them."""
 QUESTIONS = ("doctor", "wheel", "verify", "devices", "status", "explain", "setup", "env")
 MEANS = {

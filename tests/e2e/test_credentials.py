@@ -49,7 +49,7 @@ def server() -> Iterator[str]:
         answering.shutdown()
 
 
-@pytest.mark.parametrize("kind", ["insteadOf", by_name("fallbackOf"), by_name("index")])
+@pytest.mark.parametrize("kind", [by_name("insteadOf"), by_name("fallbackOf"), "index"])
 def test_no_password_stays_or_is_said(tiny: Tiny, tmp_path: Path, server: str, kind: str) -> None:
     ways = {
         "insteadOf": {"GIT_CONFIG_KEY_0": f"url.{server}/x.insteadOf"},

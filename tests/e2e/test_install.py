@@ -278,7 +278,7 @@ def test_uv_run_in_the_environment_keeps_to_it(place: Place, uv: Path, index: st
         ("torch", "torch.download", "pip"),
         by_name("torch", "torch.download", "uv"),
         by_name("sympy", "wheels.install", "pip"),
-        ("sympy", "wheels.install", "uv"),
+        by_name("sympy", "wheels.install", "uv"),
     ],
 )
 def test_a_changed_wheel_of_the_same_version_is_refused(
@@ -445,6 +445,7 @@ def test_into_a_folder_that_is_not_there_yet(index: str, tmp_path: Path) -> None
     assert (said.code, "✓ torch 2.14.1+xpu" in said.out) == (0, True)
 
 
+@pytest.mark.long
 def test_killed_while_it_installs(index: str, tmp_path: Path) -> None:
     made = Place(tmp_path / "root", index_only(tmp_path / "home", index))
     words = command("install", "--profile", made.profile, "--root", str(made.root), "--verify", "off")
@@ -474,6 +475,7 @@ def test_killed_while_pip_replaces_itself(tmp_path: Path) -> None:
     assert run(str(python), str(helper), env=dict(os.environ)).stdout == ""
 
 
+@pytest.mark.long
 def test_into_a_uv_venv_without_pip_that_holds_a_cuda_torch(index: str, uv: Path, tmp_path: Path) -> None:
     env = index_only(tmp_path / "home", index, PATH=f"{uv}:{os.environ['PATH']}", UV_DEFAULT_INDEX=index)
     theirs = tmp_path / "theirs"

@@ -120,6 +120,7 @@ def test_a_root_that_is_moved_away(pair: Pair, tmp_path: Path) -> None:
     assert error["fix"] == "the same command begins anew there"
 
 
+@pytest.mark.long
 def test_killed_at_random_points(pair: Pair, tmp_path: Path) -> None:
     kill_often(pair, tmp_path, times=2, seed=1618)
 

@@ -105,6 +105,7 @@ def answers(port: int) -> bool:
         return one.connect_ex(("127.0.0.1", port)) == 0
 
 
+@pytest.mark.long
 def test_ccache_of_another_machine(roots: Roots, redis: str, tmp_path: Path) -> None:
     """Another root with an empty cache of its own finds all of it there, and says so."""
     events = tmp_path / "events"

@@ -130,7 +130,9 @@ def test_a_file_of_another_host(place: Place, started: str) -> None:
     assert place.build().code == 0
 
 
-@pytest.mark.parametrize("text", ["{host} another-boot pid:[1] 1 1 1\n", "{host} {boot} {space} 1 1 1\n", ""])
+@pytest.mark.parametrize(
+    "text", ["{host} another-boot pid:[1] 1 1 1\n", by_name("{host} {boot} {space} 1 1 1\n"), by_name("")]
+)
 def test_a_file_that_is_stale(place: Place, text: str) -> None:
     """Another boot, a process number that another process has now, or a writer that died before its first byte."""
     boot, space = Path("/proc/sys/kernel/random/boot_id").read_text().strip(), Path("/proc/self/ns/pid").readlink()

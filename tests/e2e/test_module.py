@@ -84,6 +84,7 @@ def shell(folder: Path, *lines: str, env: dict[str, str]) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_versions_side_by_side(tiny: Tiny, folder: Path) -> None:
     said = shell(folder, "module load tiny/1.0", ASK, "module load tiny/2.0", ASK, "module -t list 2>&1", env=tiny.env)
     assert f"1.0 {folder}/software/tiny-1.0/venv/" in said

@@ -257,6 +257,7 @@ def patched(eras: Eras, tmp_path_factory: pytest.TempPathFactory) -> Stand:
     return replace(stand, profile=folder / "torch-2.4.toml")
 
 
+@pytest.mark.long
 def test_a_profile_brings_its_patch(patched: Stand, tmp_path: Path) -> None:
     """It is on after the fetch, in the manifest, in the key, and in what is written for elsewhere."""
     root, until = tmp_path / "root", ("--until", "torch.fetch")

@@ -62,6 +62,7 @@ def rebuild(tiny: Tiny, root: Path, *words: str, **more: str) -> Any:
     return xpusetup("wheel", "rebuild", *tiny.options(root), *words, "--json", env=env)
 
 
+@pytest.mark.long
 def test_what_is_well_made_is_the_same_bytes(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path), tmp_path / "root"
     build(tiny, root)

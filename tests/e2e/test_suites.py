@@ -26,7 +26,7 @@ pytestmark = pytest.mark.e2e
 
 FILES = Path(__file__).parent / "files/suites"
 RUNNER = CHECKOUT / "xpusetup/helpers/run_suite.py"
-WORKERS = pytest.mark.parametrize("workers", [by_name(0), 2], ids=["alone", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [0, by_name(2)], ids=["alone", "xdist"])
 
 
 @dataclass(frozen=True)

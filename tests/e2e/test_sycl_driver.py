@@ -82,6 +82,7 @@ def test_local_memory_subgroups_and_atomics(sycl: Sycl) -> None:
     assert [name for name in listed if not (sycl.folder / name).exists()] == []
 
 
+@pytest.mark.long
 def test_two_sources_with_one_kernel_through_an_archive(sycl: Sycl) -> None:
     sycl.icpx("-fsycl", "-c", "-g", "-O0", "-fPIC", "-ffunction-sections", "first.cpp", "second.cpp")
     subprocess.run(("ar", "rcs", "libfirst.a", "first.o"), cwd=sycl.folder, check=True)
@@ -127,6 +128,7 @@ def test_features_that_run(sycl: Sycl) -> None:
     assert sorted(found) == sorted(["printed 42", "streamed 7", "counted 42, elsewhere 7", "called 42", "assembled 43"])
 
 
+@pytest.mark.long
 def test_a_function_that_another_source_has_is_told_how_to_be_found(sycl: Sycl) -> None:
     said = sycl.icpx("-fsycl", "-c", "features.cpp")
     assert (
@@ -178,6 +180,7 @@ def test_an_error_of_either_pass_is_said_once_and_leaves_no_object(sycl: Sycl, t
     assert list(sycl.folder.glob("*wrong*")) == [sycl.folder / "wrong.cpp"]
 
 
+@pytest.mark.long
 def test_different_kernels_of_one_name_are_not_linked(sycl: Sycl) -> None:
     for name, number in (("one", "1"), ("two", "2")):
         text = f"#include <sycl/sycl.hpp>\nclass Same;\nvoid {name}(sycl::queue &q, int *p) {{\n"
@@ -202,6 +205,7 @@ void tiny(sycl::queue &queue, int *value) {
 """
 
 
+@pytest.mark.long
 def test_an_object_is_found_where_nothing_changed_and_has_the_same_bytes_elsewhere(sycl: Sycl) -> None:
     def compile_in(folder: str, **more: str) -> tuple[bytes, str]:
         (sycl.folder / folder).mkdir(exist_ok=True)

@@ -127,7 +127,7 @@ HEADERS = 'define = "LLVM_EXTERNAL_SPIRV_HEADERS_SOURCE_DIR"\n'
 @pytest.mark.parametrize(
     ("name", "old", "said"),
     [
-        ("torch-2.5", OFFLINE, "downloads.invalid"),
+        by_name("torch-2.5", OFFLINE, "downloads.invalid"),
         by_name("torch-2.5", PROTON, "Requested an offline build but JSON_SYSPATH is not set"),
         ("torch-2.5", CLONES, "spirv-llvm-translator"),
         by_name("torch-2.5", HEADERS, "spirv-headers"),
